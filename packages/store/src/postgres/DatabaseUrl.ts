@@ -1,3 +1,4 @@
+import { nearestName } from "@waybill/domain/values/nearestName"
 import * as Text from "@waybill/domain/values/Text"
 import { Data, Redacted, Runtime } from "effect"
 
@@ -17,24 +18,48 @@ export const problemOf = (text: string): string | undefined => {
 
 /** Places in a URL that only one of the two drivers reads. */
 const IN_PLACE: ReadonlySet<string> = new Set(["user", "password", "dbname"])
+/** Parameters that both drivers follow alike. Unknown ones they ignore in silence, so that a misspelt `sslmode` means no TLS. */
+const PARAMETERS: ReadonlyArray<string> = ["host", "port", "sslmode", "options"]
 const SSL_MODES: ReadonlySet<string> = new Set(["disable", "require", "verify-ca", "verify-full"])
-const OF_TLS = /^(?:ssl|uselibpqcompat|requiressl)/u
+const OF_TLS = /ssl|tls/iu
+/** Signs that a further parameter was written into a value. */
+const FURTHER = /[;?]|%3b|%3f|sslmode/iu
 
 /**
  * Returns what is wrong with the address of a cell: parameters that one part of a process would follow, and another one not, so that
- * a check of the address says nothing about its use.
+ * a check of the address says nothing about its use. Names count as they are written, because only one driver decodes all of them.
  */
 export const cellProblemOf = (text: string): string | undefined => {
   const problem = problemOf(text)
   if (problem !== undefined) return problem
-  for (const [name, value] of new URL(text).searchParams) {
+  const { search } = new URL(text)
+  // No name is shown of these, because it may be a part of a password.
+  if (text.includes("#") || search.includes("@"))
+    return `it has a # or, after the question mark, an @. Percent-encode special characters. The form is ${FORM}`
+  const seen = new Set<string>()
+  for (const parameter of search.slice(1).split("&").filter(Boolean)) {
+    const [name = "", ...rest] = parameter.split("=")
+    const value = rest.join("=")
     if (IN_PLACE.has(name))
       return `write the user, the password and the database before the question mark. The form is ${FORM}`
+    if (!PARAMETERS.includes(name)) return unknownParameter(name)
+    if (seen.has(name)) return `it has the parameter ${name} twice`
+    seen.add(name)
     if (name === "sslmode" && !SSL_MODES.has(value)) return `sslmode must be one of ${[...SSL_MODES].join(", ")}`
-    if (name !== "sslmode" && OF_TLS.test(name))
-      return "of the parameters of TLS only sslmode is used: give the certificate of your authority to every process and command by NODE_EXTRA_CA_CERTS"
+    if (FURTHER.test(value)) return `the value of ${name} seems to hold another parameter. Write & between parameters`
   }
   return undefined
+}
+
+const unknownParameter = (name: string) => {
+  const isOfTls = OF_TLS.test(name)
+  const nearest = isOfTls ? "sslmode" : nearestName(name, PARAMETERS)
+  const shown = /^[\w.-]{1,40}$/u.test(name) ? `the parameter ${name}` : "a parameter"
+  const advice = nearest === undefined ? "" : ` Did you mean ${nearest}?`
+  const authority = isOfTls
+    ? " Give the certificate of your authority to every process and command by NODE_EXTRA_CA_CERTS."
+    : ""
+  return `it has ${shown}, which is not used. The parameters are ${PARAMETERS.join(", ")}.${advice}${authority}`
 }
 
 /** A connection to the database of `DATABASE_URL` failed at start; exits with EX_CONFIG of sysexits.h. */
