@@ -1,6 +1,8 @@
 import * as Availability from "@waybill/store/availability/Availability"
 import type { Problem } from "@waybill/store/availability/Problem"
 import { IsAway, unlessAway } from "@waybill/store/postgres/StoreUnavailable"
+import { FIRST } from "@waybill/store/routing/CellName"
+import { inCell } from "@waybill/store/routing/CurrentCell"
 import { Cause, Duration, Effect, Fiber, Logger } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -88,6 +90,24 @@ describe("the watch of the database", () => {
       assert.lengthOf(lines, 3)
     },
   )
+
+  it.effect("names its cell, unless that is the first one", function* () {
+    for (const cell of ["cell_b", FIRST]) {
+      const lines: Array<unknown> = []
+      const logger = Logger.make(({ message }) => void lines.push(...[message].flat().slice(1)))
+      const outage = Effect.gen(function* () {
+        const { become, watch } = yield* watched
+        become(SILENT)
+        watch.waiting()
+        yield* TestClock.adjust("10 seconds")
+        become(undefined)
+        yield* TestClock.adjust("2 seconds")
+        assert.isUndefined(watch.problem())
+      })
+      yield* inCell(cell, Effect.provide(outage, Logger.layer([logger])))
+      assert.deepStrictEqual(lines, cell === FIRST ? [] : [{ cell }, { cell }])
+    }
+  })
 
   it.effect("gives a database that restarts its time, although work fails", function* () {
     const { become, seen, watch } = yield* watched

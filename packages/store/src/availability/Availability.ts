@@ -1,7 +1,7 @@
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import type { PgClient } from "@effect/sql-pg"
 import { Cause, Clock, Context, Duration, Effect, Layer, type Scope, Semaphore } from "effect"
-import type { CellName } from "../routing/CellName.ts"
+import { type CellName, FIRST } from "../routing/CellName.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as PerCell from "../routing/PerCell.ts"
 import { Sockets } from "../postgres/Sockets.ts"
@@ -115,6 +115,8 @@ export const make = Effect.fnUntraced(function* (
 ): Effect.fn.Return<AvailabilityShape, never, Scope.Scope> {
   const clock = yield* Clock.Clock
   const now = () => MonotonicClock.millisOf(clock)
+  const cell = yield* CurrentCell
+  const named = cell === FIRST ? [] : [{ cell }]
   const oneProbe = Semaphore.makeUnsafe(1)
   const oneQuestion = Semaphore.makeUnsafe(1)
   const listeners = new Set<() => void>()
@@ -144,7 +146,8 @@ export const make = Effect.fnUntraced(function* (
       // First, because a listener says what a commit can still become: its connection must be closed soon after.
       for (const listener of listeners) listener()
       if (isSilent) closeAll()
-      return Effect.logError(`${problem.text}: requests are answered 503 until a test write succeeds`, problem.cause)
+      const line = `${problem.text}: requests are answered 503 until a test write succeeds`
+      return Effect.logError(line, ...named, problem.cause)
     })
 
   const noteAnswer = () => {
@@ -157,7 +160,7 @@ export const make = Effect.fnUntraced(function* (
     const seconds = Math.round((now() - (lost?.since ?? now())) / 1_000)
     lost = undefined
     waits.clear()
-    return Effect.logInfo(`the database takes writes again after ${seconds} s`)
+    return Effect.logInfo(`the database takes writes again after ${seconds} s`, ...named)
   })
 
   /** Probes on behalf of work that waits for long. A lock that it waits for is no reason to refuse other requests. */
