@@ -38,8 +38,9 @@ export const Webhook = () => {
   const [removing, setRemoving] = useState(false)
   const [replaying, setReplaying] = useState(false)
   const [secret, setSecret] = useState<string>()
-  const updateCache = (next: WebhookData) => {
-    client.setQueryData(Queries.webhook(id).queryKey, next)
+  // The answer of a change says nothing about calls.
+  const updateCache = (next: Partial<WebhookData>) => {
+    client.setQueryData(Queries.webhook(id).queryKey, (webhook) => webhook && { ...webhook, ...next })
     void client.invalidateQueries({ queryKey: ["webhooks"], exact: true })
   }
   const refreshDeliveries = () => client.invalidateQueries({ queryKey: Queries.deliveriesOf(id) })
