@@ -31,7 +31,13 @@ export const volumeBounds: Group = {
       "429 `request_rate`",
       rate("send"),
     ),
-    customer("`GET /email/logs` per key and minute", "PER_MINUTE", RATES, "429 `request_rate`", rate("logs")),
+    customer(
+      "`GET /email/logs` and searches of the sandbox per key and minute",
+      "PER_MINUTE",
+      RATES,
+      "429 `request_rate`",
+      rate("logs"),
+    ),
     customer("All other requests per key and minute", "PER_MINUTE", RATES, "429 `request_rate`", rate("other")),
     customer("Dashboard requests per user and minute", "SESSION_PER_MINUTE", RATES, "429 `request_rate`", ofSession),
     customer(

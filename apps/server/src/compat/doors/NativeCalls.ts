@@ -40,8 +40,9 @@ export interface Calls<R> {
 const KEPT_HEADERS = ["idempotent-replayed", "warning"]
 
 /**
- * Calls our own API for a request. A generator function of a module, as everything that each request runs: the engine keeps
- * one that was made for a request, and all that it refers to, until it collects its old generation.
+ * Calls our own API for a request. This generator function is at the top of the module and not inside another function: the
+ * engine keeps a hidden class of each in its old generation, and one made for a request keeps that request in memory until a
+ * full collection.
  */
 export const call = Effect.fnUntraced(function* <R>(
   calls: Calls<R>,

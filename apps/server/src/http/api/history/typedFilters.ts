@@ -57,11 +57,11 @@ const encodedOf = (filters: EmailSearch.Filters): Readonly<Record<string, unknow
  */
 const contextOf = Effect.fnUntraced(function* (text: string) {
   const { account_id, domain, key_id, scopes } = yield* CurrentKey
-  const isOfLive = key_id === null || Livemode.isLive(account_id)
+  const seesLiveNames = key_id === null || Livemode.isLive(account_id)
   const now = yield* NewIds.now
   const account = Livemode.liveAccountOf(account_id)
-  const namesKey = isOfLive && Scope.permits(scopes, "admin") && SearchText.valuesOf(text, "key").length > 0
-  const namesTemplate = isOfLive && domain === null && Scope.permits(scopes, "templates:read")
+  const namesKey = seesLiveNames && Scope.permits(scopes, "admin") && SearchText.valuesOf(text, "key").length > 0
+  const namesTemplate = seesLiveNames && domain === null && Scope.permits(scopes, "templates:read")
   const [alias] = namesTemplate ? SearchText.valuesOf(text, "template") : []
   const keys = namesKey ? yield* ApiKeys.list(now, account) : undefined
   const template = alias === undefined ? Option.none() : yield* Templates.find(account, alias)
