@@ -4,7 +4,7 @@ import {
   rebuildPostgreSQLProjections,
 } from "@event-driven-io/emmett-postgresql"
 import { aggregateOf } from "@waybill/store/log/aggregateOf"
-import { eventOf } from "@waybill/store/log/eventOf"
+import { eventInPlace } from "@waybill/store/log/eventInPlace"
 import pg from "pg"
 import { life } from "../logs/events.ts"
 
@@ -33,7 +33,7 @@ export const emmett = async (url: string, atLeast: number): Promise<{ events: nu
     canHandle: TYPES,
     initialState: () => aggregate.initial as Document,
     evolve: (document: Document, { data, type }: Event) =>
-      aggregate.evolve(document, eventOf(aggregate, type, 1, data)) as Document,
+      aggregate.evolve(document, eventInPlace(aggregate, type, 1, data)) as Document,
   })
   let runs = 0
   const run = async () => {

@@ -3,7 +3,7 @@ import * as PackedEvent from "@waybill/store/packed/PackedEvent"
 import * as Email from "@waybill/domain/email/Email"
 import * as EmailLog from "@waybill/store/readmodels/EmailLog"
 import { aggregateOf } from "@waybill/store/log/aggregateOf"
-import { eventOf } from "@waybill/store/log/eventOf"
+import { eventInPlace } from "@waybill/store/log/eventInPlace"
 import pg from "pg"
 
 const PAGE = 1_000
@@ -44,7 +44,7 @@ export const rowByRow = async (url: string, events: number): Promise<number> => 
         const { data, position: at, type, ...fact } = PackedEvent.open(row)
         const stream = streams.get(fact.stream_id) ?? { state: aggregate.initial }
         streams.set(fact.stream_id, stream)
-        const event = eventOf(aggregate, type, 1, data)
+        const event = eventInPlace(aggregate, type, 1, data)
         stream.state = aggregate.evolve(stream.state, event)
         for (const written of EmailLog.readModel.rows(fact, stream.state)) await upsert(client, written as Row)
         position = at

@@ -1,5 +1,5 @@
 import * as Webhook from "@waybill/domain/webhook/Webhook"
-import type { AccountId, EventId, WebhookDeliveryId } from "@waybill/domain/values/Id"
+import type { AccountId } from "@waybill/domain/values/Id"
 import type { Commit } from "@waybill/store/commit/Commit"
 import * as Consequences from "@waybill/store/commit/Consequences"
 import * as GroupCommit from "@waybill/store/commit/GroupCommit"
@@ -79,13 +79,10 @@ const slowUnless = Effect.fnUntraced(function* (isRejected: (size: number) => bo
   }
   const group = yield* GroupCommit.make({
     storage,
-    shapes: { schemaVersion: () => 1, upcast: (_, __, data) => data },
     kinds: { isOpen: () => true },
     consequences: Consequences.live,
     cache: StreamStateCache.make(),
     turns: new StreamTurns(),
-    nextEventId: () => "" as EventId,
-    nextDeliveryId: () => "" as WebhookDeliveryId,
   })
   // The end of the scope waits for batches under way.
   yield* Effect.addFinalizer(() => {

@@ -1,7 +1,9 @@
+import * as Id from "@waybill/domain/values/Id"
 import { Clock, DateTime, Effect, Exit, Result } from "effect"
 import { type Claim, claimKey, IDEMPOTENCY_TTL_MS, type StoredAnswer } from "../idempotency/Claim.ts"
 import { type LoadedStreams, loadStreams } from "./loadStreams.ts"
 import type { TypedStreamRef } from "./readLongStream.ts"
+import * as IdBytes from "../streams/IdBytes.ts"
 import type { StreamTurns } from "../streams/StreamTurns.ts"
 import { BatchWrites } from "./BatchWrites.ts"
 import {
@@ -69,7 +71,7 @@ export const attempt = Effect.fnUntraced(function* (
   const { content, events, inbound, released, changedStreams: touched, unsent, usage } = writes
   if (events.length > 0) {
     const { arm, canceled, deliveries, settle } = deps.consequences.work(touched, facts, now, () =>
-      deps.nextDeliveryId(nowMillis),
+      Id.make("WebhookDeliveryId", nowMillis, IdBytes.next()),
     )
     const outbox = { arm, settle, release: released }
     yield* transaction.write({

@@ -1,6 +1,7 @@
-import type { AccountId } from "@waybill/domain/values/Id"
+import * as Id from "@waybill/domain/values/Id"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type { StoredAnswer } from "../idempotency/Claim.ts"
+import * as IdBytes from "../streams/IdBytes.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type { Append, CommitDeps, Decision, PendingCommit, View } from "./Commit.ts"
 import type { Facts } from "../facts/Facts.ts"
@@ -26,7 +27,7 @@ interface Stream extends StreamRef {
 }
 
 interface Usage {
-  readonly account_id: AccountId
+  readonly account_id: Id.AccountId
   readonly month: string
   delta: number
 }
@@ -92,7 +93,7 @@ export class BatchWrites {
     return this.#unsent.all
   }
 
-  view(account_id: AccountId): View {
+  view(account_id: Id.AccountId): View {
     return {
       // A stream has the states of its aggregate.
       state: (aggregate, id) => this.#stream(account_id, aggregate, id).state as never,
@@ -154,12 +155,12 @@ export class BatchWrites {
       const envelope = {
         // Postgres assigns the position when it writes the row, so no fold may depend on it.
         position: 0n,
-        event_id: this.#deps.nextEventId(nowMillis),
+        event_id: Id.make("EventId", nowMillis, IdBytes.next()),
         account_id,
         stream_id: id,
         stream: aggregate.stream,
         version: stream.version + continuation.recorded.length + 1,
-        meta: { ...provenance, schema_version: this.#deps.shapes.schemaVersion(event._tag) },
+        meta: { ...provenance, schema_version: DomainEvent.schemaVersion(event._tag) },
         recorded_at: now,
       }
       rows.push({ ...envelope, type: event._tag, data: RecordedEvents.encode(aggregate, event) })
@@ -172,7 +173,7 @@ export class BatchWrites {
     }
   }
 
-  #usageOf(account_id: AccountId, event: RecordedEvents.AnyEvent, state: unknown): ReadonlyArray<Usage> {
+  #usageOf(account_id: Id.AccountId, event: RecordedEvents.AnyEvent, state: unknown): ReadonlyArray<Usage> {
     return this.#deps.consequences.usage(event, state).map(({ delta, month }) => ({ account_id, month, delta }))
   }
 
@@ -185,7 +186,7 @@ export class BatchWrites {
     }
   }
 
-  #stream(account_id: AccountId, aggregate: RecordedEvents.AnyAggregate, stream_id: string): Stream {
+  #stream(account_id: Id.AccountId, aggregate: RecordedEvents.AnyAggregate, stream_id: string): Stream {
     const key = streamKey({ account_id, stream_id })
     const existing = this.#streams.get(key)
     if (existing !== undefined) return existing

@@ -1,4 +1,4 @@
-import type { AccountId, EventId, WebhookDeliveryId } from "@waybill/domain/values/Id"
+import type { AccountId } from "@waybill/domain/values/Id"
 import { Data, Effect, type Exit, type Result } from "effect"
 import type { EventKindsShape } from "../feed/EventKinds.ts"
 import type { Claim } from "../idempotency/Claim.ts"
@@ -10,7 +10,7 @@ import type { Facts, Needs } from "../facts/Facts.ts"
 import type { InboundRow } from "../content/InboundContent.ts"
 import type { ContentRow } from "../content/StoredContent.ts"
 import type { Provenance } from "../log/Provenance.ts"
-import type { AnyAggregate, AnyEvent, Shapes } from "../log/RecordedEvents.ts"
+import type { AnyAggregate, AnyEvent } from "../log/RecordedEvents.ts"
 
 /** The idempotency key was used before, for a different request. */
 export class IdempotencyKeyReused extends Data.TaggedError("IdempotencyKeyReused")<{ readonly key: string }> {}
@@ -112,11 +112,8 @@ export interface PendingCommit {
 
 /** Dependencies of committing, beside the storage. */
 export interface CommitDeps {
-  readonly shapes: Shapes
   readonly kinds: EventKindsShape
   readonly consequences: Consequences
   readonly cache: StreamStateCache
   readonly turns: StreamTurns
-  readonly nextEventId: (epochMillis: number) => EventId
-  readonly nextDeliveryId: (epochMillis: number) => WebhookDeliveryId
 }

@@ -1,6 +1,4 @@
 import type { Decide } from "@waybill/domain/values/Aggregate"
-import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
-import * as Id from "@waybill/domain/values/Id"
 import { Context, Effect, Exit, Layer, Result, Schedule, type Scope } from "effect"
 import * as Span from "@waybill/runtime/flow/Span"
 import * as AccountNames from "./AccountNames.ts"
@@ -10,7 +8,6 @@ import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as PerCell from "../routing/PerCell.ts"
 import { EventKinds, type EventKindsShape } from "../feed/EventKinds.ts"
 import * as Epoch from "../postgres/Epoch.ts"
-import * as IdBytes from "../streams/IdBytes.ts"
 import * as PipelinedConnection from "../routing/PipelinedConnection.ts"
 import { Replica } from "../feed/Replica.ts"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
@@ -170,20 +167,15 @@ const retryRead = <A>(read: Effect.Effect<A, StorageError>): Effect.Effect<A, St
     Effect.catch(SqlErrors.outcomeOf),
   )
 
-const shapes = { schemaVersion: DomainEvent.schemaVersion, upcast: DomainEvent.upcast }
-
 export const makeDeps = (
   consequences: Consequences = live,
   cacheLimits?: StreamStateCache.Limits,
   kinds: EventKindsShape = { isOpen: () => true },
 ): CommitDeps => ({
-  shapes,
   kinds,
   consequences,
   cache: StreamStateCache.make(cacheLimits),
   turns: new StreamTurns(),
-  nextEventId: (epochMillis) => Id.make("EventId", epochMillis, IdBytes.next()),
-  nextDeliveryId: (epochMillis) => Id.make("WebhookDeliveryId", epochMillis, IdBytes.next()),
 })
 
 /**
@@ -221,7 +213,7 @@ export const make = Effect.fnUntraced(function* (
     load: Effect.fn("EventStore.load")(function* (aggregate, ref) {
       const streams = yield* retryRead(storage.readStreams([ref]))
       const rows: ReadonlyArray<RecordedEvents.Stored> = streams.values().next().value ?? []
-      const history = rows.map((row) => RecordedEvents.decode(aggregate, shapes, row))
+      const history = rows.map((row) => RecordedEvents.decode(aggregate, row))
       return { state: RecordedEvents.fold(aggregate, history) as never, version: history.length, history }
     }),
     state: Effect.fn("EventStore.state")(function* (aggregate, ref) {

@@ -24,7 +24,7 @@ export interface LoadedStreams {
 
 /** Loads the streams of a batch. */
 export const loadStreams = Effect.fnUntraced(function* (
-  { cache, shapes }: CommitDeps,
+  { cache }: CommitDeps,
   transaction: LogTransaction,
   batch: ReadonlyArray<PendingCommit>,
 ): Effect.fn.Return<LoadedStreams, StorageError> {
@@ -41,7 +41,7 @@ export const loadStreams = Effect.fnUntraced(function* (
         changed.set(key, { ...stream, cached: StreamState.initial(stream.aggregate) })
       } else if (rows.length > cache.maxStreamEvents && !stream.isReadWhole) long.add(key)
       else {
-        const state = StreamState.advance(shapes, stream.cached, rows)
+        const state = StreamState.advance(stream.cached, rows)
         streams.set(key, state)
         if (stream.cached.version > 0) cache.advance(key, state, rows)
       }

@@ -15,7 +15,7 @@ export interface TypedStreamRef extends StreamRef {
 
 /** Reads the state of a stream step by step outside the batches, starting from its cached state. */
 export const readLongStream = Effect.fnUntraced(function* (
-  { cache, shapes }: Pick<CommitDeps, "cache" | "shapes">,
+  { cache }: Pick<CommitDeps, "cache">,
   readStreams: LogStorage["readStreams"],
   { account_id, aggregate, stream_id }: TypedStreamRef,
   eventsPerStep = EVENTS_PER_STEP,
@@ -27,7 +27,7 @@ export const readLongStream = Effect.fnUntraced(function* (
     const streams = yield* readStreams([{ account_id, stream_id, from, to: from + eventsPerStep - 1 }])
     const rows = streams.get(key) ?? []
     if (StreamState.isContinuedBy(cached, rows)) {
-      cached = StreamState.advance(shapes, cached, rows)
+      cached = StreamState.advance(cached, rows)
       if (rows.length < eventsPerStep) break
     } else {
       cache.delete(key)

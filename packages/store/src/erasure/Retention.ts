@@ -1,6 +1,5 @@
 import * as Account from "@waybill/domain/account/Account"
 import * as Livemode from "@waybill/domain/account/Livemode"
-import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Email from "@waybill/domain/email/Email"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -149,7 +148,7 @@ const removeMessages = Effect.fnUntraced(function* (sql: Sql, account_id: string
       events.toSorted((a, b) => a.version - b.version),
       ({ stream_id }) => stream_id,
     ).values(),
-  ].map((stream) => stream.map((stored) => RecordedEvents.decode(Email, DomainEvent, PackedEvent.open(stored))))
+  ].map((stream) => stream.map((stored) => RecordedEvents.decode(Email, PackedEvent.open(stored))))
   for (const model of ReadModels.readModels.filter(({ stream }) => stream === Email.stream)) {
     const rows = histories.flatMap((history) => rowsOf(model, Email, history))
     for (const table of tablesOf(model)) yield* StreamRemoval.remove(sql, model, table, rows)

@@ -1,7 +1,6 @@
 import { PgTypes } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
 import * as Recipient from "@waybill/domain/email/Recipient"
-import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Team from "@waybill/domain/account/Team"
 import { Effect } from "effect"
@@ -57,9 +56,7 @@ export const maskStream = Effect.fnUntraced(function* (
         : event.meta,
   }))
   const aggregate = aggregateOf(stream)
-  const [old, masked] = [before, after].map((events) =>
-    events.map((each) => RecordedEvents.decode(aggregate, DomainEvent, each)),
-  )
+  const [old, masked] = [before, after].map((events) => events.map((each) => RecordedEvents.decode(aggregate, each)))
   // Updates all events, even those that do not name the address: a node notices by them that its cached state is
   // outdated.
   yield* sql`
@@ -89,7 +86,7 @@ const stateOf = (stream: string, events: ReadonlyArray<RecordedEvents.Stored>): 
   const aggregate = aggregateOf(stream)
   return RecordedEvents.fold(
     aggregate,
-    events.map((each) => RecordedEvents.decode(aggregate, DomainEvent, each)),
+    events.map((each) => RecordedEvents.decode(aggregate, each)),
   )
 }
 

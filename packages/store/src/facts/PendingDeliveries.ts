@@ -1,5 +1,4 @@
 import * as Address from "@waybill/domain/values/Address"
-import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Email from "@waybill/domain/email/Email"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Recipient from "@waybill/domain/email/Recipient"
@@ -101,7 +100,7 @@ const loadMessages = Effect.fnUntraced(function* (sql: Sql, rows: ReadonlyArray<
   const origins = new Map<string, Provenance.Provenance>()
   for (const row of rows) {
     const history = streams.get(streamKey(row as { account_id: AccountId; stream_id: string })) ?? []
-    const stream = StreamState.advance(DomainEvent, StreamState.initial(Email), history)
+    const stream = StreamState.advance(StreamState.initial(Email), history)
     const state = stream.state as Email.State
     if (state._tag === "Message") messages.set(row.id, state)
     folded.set(row.id, stream)

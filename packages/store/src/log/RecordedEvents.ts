@@ -1,3 +1,4 @@
+import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type { AccountId, EventId } from "@waybill/domain/values/Id"
 import { Schema } from "effect"
 import type { Provenance } from "./Provenance.ts"
@@ -54,16 +55,6 @@ export interface EventRow extends Stored {
   readonly xmin: string
 }
 
-/** The schema versions of the domain's events. */
-export interface Shapes {
-  readonly schemaVersion: (type: string) => number
-  readonly upcast: (
-    type: string,
-    schemaVersion: number,
-    data: Readonly<Record<string, unknown>>,
-  ) => Readonly<Record<string, unknown>>
-}
-
 interface Coder {
   readonly encode: (event: AnyEvent) => unknown
   readonly decode: (json: unknown) => AnyEvent
@@ -86,14 +77,14 @@ export const encode = (aggregate: AnyAggregate, event: AnyEvent): Readonly<Recor
   return data
 }
 
-export const decode = (aggregate: AnyAggregate, shapes: Shapes, stored: Stored): Recorded => {
+export const decode = (aggregate: AnyAggregate, stored: Stored): Recorded => {
   const { type: _, data: __, ...envelope } = stored
-  return { ...envelope, event: eventOf(aggregate, shapes, stored) }
+  return { ...envelope, event: eventOf(aggregate, stored) }
 }
 
 /** Decodes an event. An event of an older schema version is converted on reading; the log is never rewritten. */
-export const eventOf = (aggregate: AnyAggregate, shapes: Shapes, { data, meta, type }: Stored): AnyEvent =>
-  coderOf(aggregate).decode({ _tag: type, ...shapes.upcast(type, meta.schema_version, data) })
+export const eventOf = (aggregate: AnyAggregate, { data, meta, type }: Stored): AnyEvent =>
+  coderOf(aggregate).decode({ _tag: type, ...DomainEvent.upcast(type, meta.schema_version, data) })
 
 export const fold = (aggregate: AnyAggregate, history: ReadonlyArray<Recorded>): unknown => {
   let state = aggregate.initial

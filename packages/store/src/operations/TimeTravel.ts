@@ -82,7 +82,7 @@ export const email = Effect.fn("TimeTravel.email")(function* (
     SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
       ${Iso.iso(sql, "recorded_at")} AS recorded_at
     FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = ${Email.stream} ORDER BY version`
-  const history = until(rows.map(PackedEvent.open), as_of).map((row) => RecordedEvents.decode(Email, DomainEvent, row))
+  const history = until(rows.map(PackedEvent.open), as_of).map((row) => RecordedEvents.decode(Email, row))
   const state = RecordedEvents.fold(Email, history) as Email.State
   return state._tag === "NotCreated" ? Option.none() : Option.some(EmailLogRecord.of(state, history.length))
 })

@@ -4,7 +4,7 @@ import type { Recipient } from "@waybill/domain/email/Recipient"
 import * as Address from "@waybill/domain/values/Address"
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import { eventOf } from "../log/eventOf.ts"
+import { eventInPlace } from "../log/eventInPlace.ts"
 import * as Layout from "../packed/Layout.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import type { Sql, Client } from "../postgres/Sql.ts"
@@ -128,12 +128,12 @@ const parse = (id: string, text: string): Email.Event => {
   if (end > 0) {
     const type = text.slice(0, end)
     const { data, schema_version } = PackedEvent.unpackData(type, id, text.slice(end + 1))
-    return eventOf(Email, type, schema_version, data) as Email.Event
+    return eventInPlace(Email, type, schema_version, data) as Email.Event
   }
   const version = text.indexOf(" ") + 1
   const data = text.indexOf(" ", version) + 1
   const fields = JSON.parse(text.slice(data)) as Record<string, unknown>
-  return eventOf(Email, text.slice(0, version - 1), Number(text.slice(version, data)), fields) as Email.Event
+  return eventInPlace(Email, text.slice(0, version - 1), Number(text.slice(version, data)), fields) as Email.Event
 }
 
 /** Returns the records of an account's messages, by their ids. */

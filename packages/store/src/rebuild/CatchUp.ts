@@ -3,7 +3,7 @@ import * as Feed from "../feed/Feed.ts"
 import type { Projection } from "./versions/Projections.ts"
 import type { NewEvent, Stored } from "../log/RecordedEvents.ts"
 import { aggregateOf } from "../log/aggregateOf.ts"
-import { eventOf } from "../log/eventOf.ts"
+import { eventInPlace } from "../log/eventInPlace.ts"
 import { distinctBy, rowsOf } from "./fill/StreamFold.ts"
 import * as CountedProjections from "./CountedProjections.ts"
 import * as Versions from "./versions/Versions.ts"
@@ -40,7 +40,7 @@ export const apply = Effect.fnUntraced(function* (
   const aggregate = aggregateOf(model.stream)
   const facts = events.map(PackedEvent.open).map(({ data, meta, type, ...fields }): NewEvent => ({
     ...fields,
-    event: eventOf(aggregate, type, meta.schema_version, data),
+    event: eventInPlace(aggregate, type, meta.schema_version, data),
   }))
   const streams = Map.groupBy(facts, ({ account_id, stream_id }) => `${account_id} ${stream_id}`)
   const rows = [...streams.values()].flatMap((history) => rowsOf(model, aggregate, history))

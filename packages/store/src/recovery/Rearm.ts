@@ -1,4 +1,3 @@
-import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
 import { pending } from "../commit/Consequences.ts"
@@ -52,7 +51,7 @@ const rowsOf = Effect.fnUntraced(function* (sql: Sql, refs: ReadonlyArray<Stream
     const [first] = stored
     if (first === undefined) return []
     const aggregate = aggregateOf(first.stream)
-    const history = stored.map((each) => RecordedEvents.decode(aggregate, DomainEvent, each))
+    const history = stored.map((each) => RecordedEvents.decode(aggregate, each))
     const { account_id, stream_id } = first
     const state = RecordedEvents.fold(aggregate, history)
     const row = pending({ account_id, stream_id, aggregate, version: history.length, state, added: [] }, now)

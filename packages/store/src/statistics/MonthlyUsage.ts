@@ -5,7 +5,7 @@ import type { Counts } from "../feed/Counts.ts"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
 import { streamKey } from "../log/StreamRef.ts"
 import * as LogReads from "../feed/LogReads.ts"
-import { eventOf } from "../log/eventOf.ts"
+import { eventInPlace } from "../log/eventInPlace.ts"
 import type { Stored } from "../log/RecordedEvents.ts"
 import type { Sql } from "../postgres/Sql.ts"
 
@@ -82,7 +82,7 @@ const changesOf = (history: ReadonlyArray<Stored>, counted: ReadonlyArray<Stored
   const positions = new Set(counted.map(({ position }) => position))
   let state: Email.State = Email.initial
   return history.flatMap(({ account_id, data, meta, position, type }) => {
-    const event = eventOf(Email, type, meta.schema_version, { ...data }) as Email.Event
+    const event = eventInPlace(Email, type, meta.schema_version, { ...data }) as Email.Event
     state = Email.evolve(state, event)
     if (state._tag === "NotCreated" || !positions.has(position)) return []
     return UsageChange.changesOf(event, state).map((change) => ({ account_id, ...change }))

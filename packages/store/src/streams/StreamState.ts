@@ -29,15 +29,11 @@ export const isContinuedBy = ({ last }: StreamState, [first]: ReadonlyArray<Reco
   last === undefined || (first !== undefined && first.event_id === last.event_id && first.xmin === last.xmin)
 
 /** Applies rows that were read from `readFrom` on. */
-export const advance = (
-  shapes: RecordedEvents.Shapes,
-  previous: StreamState,
-  rows: ReadonlyArray<RecordedEvents.EventRow>,
-): StreamState => {
+export const advance = (previous: StreamState, rows: ReadonlyArray<RecordedEvents.EventRow>): StreamState => {
   const { aggregate } = previous
   let { last, state, version } = previous
   for (const row of last === undefined ? rows : rows.slice(1)) {
-    state = aggregate.evolve(state, RecordedEvents.eventOf(aggregate, shapes, row))
+    state = aggregate.evolve(state, RecordedEvents.eventOf(aggregate, row))
     last = row
     version++
   }

@@ -1,5 +1,4 @@
 import * as Domain from "@waybill/domain/domain/Domain"
-import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import * as LogReads from "../feed/LogReads.ts"
@@ -35,7 +34,7 @@ export const add = Effect.fnUntraced(function* <A extends Call & { readonly doma
     if (ranges.length === 0) return Effect.succeed(dispatch)
     return Effect.map(LogReads.readStreams(sql, ranges), (streams): A => {
       const history = ranges.flatMap((range) => streams.get(streamKey(range)) ?? [])
-      const state = StreamState.advance(DomainEvent, StreamState.initial(Domain), history).state as Domain.State
+      const state = StreamState.advance(StreamState.initial(Domain), history).state as Domain.State
       return { ...dispatch, domain: state._tag === "Domain" ? state : null }
     })
   })

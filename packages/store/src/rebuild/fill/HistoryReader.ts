@@ -3,7 +3,7 @@ import type * as RecordedEvents from "../../log/RecordedEvents.ts"
 import * as EventView from "../../packed/EventView.ts"
 import * as PackedEvent from "../../packed/PackedEvent.ts"
 import type { CopyReader } from "../../copy/CopyReader.ts"
-import { eventOf } from "../../log/eventOf.ts"
+import { eventInPlace } from "../../log/eventInPlace.ts"
 import type { StreamFold } from "./StreamFold.ts"
 
 /** Columns that a fill reads of each event, in this order. */
@@ -60,14 +60,14 @@ export class HistoryReader {
     const schemaVersion = packed + 4
     const data = schemaVersion + 8
     const json = reader.utf8(data + JSONB_VERSION_BYTES, data + reader.int32(data - 4))
-    return eventOf(this.#aggregate, type, reader.int32(schemaVersion), JSON.parse(json) as Record<string, unknown>)
+    return eventInPlace(this.#aggregate, type, reader.int32(schemaVersion), JSON.parse(json) as Record<string, unknown>)
   }
 
   #packedEvent(reader: CopyReader, type: string, from: number, to: number): RecordedEvents.AnyEvent {
     const view = EventView.read(type, this.#streamId, reader, from, to)
     if (view !== undefined) return view
     const { data, schema_version } = PackedEvent.unpackData(type, this.#streamId, reader.utf8(from, to))
-    return eventOf(this.#aggregate, type, schema_version, data)
+    return eventInPlace(this.#aggregate, type, schema_version, data)
   }
 
   end(): void {

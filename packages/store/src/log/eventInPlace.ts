@@ -5,7 +5,7 @@ import * as RecordedEvents from "./RecordedEvents.ts"
  * Restores an event from its row. Data of the current schema version is used as it is, because it was encoded by this
  * schema; only older versions are decoded, which would otherwise be most of a rebuild's cost.
  */
-export const eventOf = (
+export const eventInPlace = (
   aggregate: RecordedEvents.AnyAggregate,
   type: string,
   schemaVersion: number,
