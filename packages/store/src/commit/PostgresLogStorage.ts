@@ -80,8 +80,8 @@ export const make = (
 /**
  * Returns the writes of a batch: one statement with a part for each table, after the changes of outbox rows that the parts
  * write as well. Postgres does only one of two writes to the same row in one statement, so a lease is released before its
- * row is armed again. On a node of Citus, parts that cost less alone are statements of their own: Citus copies plain inserts,
- * and keeps the plans of simple changes, but writes the rows of an insert that is a part into a file first.
+ * row is armed again. On a node of Citus, plain writes are statements of their own: Citus copies plain inserts, and keeps the
+ * plans of simple changes, but writes the rows of an insert that is a part into a file first.
  */
 const writeStatements = (
   sql: Client<SqlError.SqlError>,
@@ -92,37 +92,27 @@ const writeStatements = (
   const { arm, settle, release } = write.outbox
   const settled = new Set(settle)
   const released = release.filter((id) => !settled.has(id))
-  const alone: Array<Fragment> = []
-  const parts: Array<Fragment> = []
-  const simple = isOnNode ? alone : parts
+  const plain: Array<Fragment> = []
+  const others: Array<Fragment> = []
   for (const model of readModels) {
-    const { begun, other } = modelParts(sql, model, write.changedStreams, isOnNode)
-    simple.push(...begun)
-    parts.push(...other)
+    const writes = modelWrites(sql, model, write.changedStreams, isOnNode)
+    plain.push(...writes.plain)
+    others.push(...writes.others)
   }
-  if (write.content.length > 0) simple.push(StoredContent.insert(sql, write.content, isOnNode))
-  if (write.inbound.length > 0) parts.push(...InboundContent.inserts(sql, write.inbound))
-  if (write.unsent.length > 0) parts.push(UnsentRows.add(sql, write.unsent))
-  if (write.canceled.length > 0) parts.push(CanceledContent.insert(sql, write.canceled, write.now))
-  if (write.deliveries.length > 0) parts.push(WebhookDeliveries.insert(sql, write.deliveries))
-  const isNew = isOnNode ? isBegun(write.changedStreams) : () => false
-  simple.push(
-    ...partOf(
-      arm.filter((row) => isNew(row)),
-      (rows) => Outbox.arm(sql, { rows, now: write.now, isNew: true }),
-    ),
-  )
-  parts.push(
-    ...partOf(
-      arm.filter((row) => !isNew(row)),
-      (rows) => Outbox.arm(sql, { rows, now: write.now }),
-    ),
-  )
-  if (write.usage.length > 0) simple.push(UsageRows.add(sql, write.usage))
-  if (settle.length > 0) simple.push(Outbox.settle(sql, settle))
-  // Elsewhere than on a node, the events are the first part. There they follow all tables, which are locked before positions are taken.
-  if (isOnNode) alone.push(events(sql, write))
-  else parts.unshift(events(sql, write))
+  if (write.content.length > 0) plain.push(StoredContent.insert(sql, write.content, isOnNode))
+  if (write.inbound.length > 0) others.push(...InboundContent.inserts(sql, write.inbound))
+  if (write.unsent.length > 0) others.push(UnsentRows.add(sql, write.unsent))
+  if (write.canceled.length > 0) others.push(CanceledContent.insert(sql, write.canceled, write.now))
+  if (write.deliveries.length > 0) others.push(WebhookDeliveries.insert(sql, write.deliveries))
+  const [newRows, rows] = isOnNode ? splitArmed(arm, write.changedStreams) : [[], arm]
+  if (newRows.length > 0) plain.push(Outbox.arm(sql, { rows: newRows, now: write.now, isNew: true }))
+  if (rows.length > 0) others.push(Outbox.arm(sql, { rows, now: write.now }))
+  if (write.usage.length > 0) plain.push(UsageRows.add(sql, write.usage))
+  if (settle.length > 0) plain.push(Outbox.settle(sql, settle))
+  // On a node, the events follow all tables, which are locked before positions are taken.
+  const [parts, alone] = isOnNode
+    ? [others, [...plain, events(sql, write)]]
+    : [[events(sql, write), ...plain, ...others], []]
   return [
     ...(released.length > 0 ? [Outbox.release(sql, released)] : []),
     ...withWakeUps(sql, parts, WakeUps.due(arm, write.now), schema),
@@ -130,31 +120,35 @@ const writeStatements = (
   ]
 }
 
-/** Returns which outbox rows cannot be there yet: those of streams that begin, and of calls. */
-const isBegun = (changedStreams: ReadonlyArray<ChangedStream>) => {
+/** Separates outbox rows that cannot be there yet, those of streams that begin and of calls, from the others. */
+const splitArmed = (
+  rows: ReadonlyArray<OutboxRow>,
+  changedStreams: ReadonlyArray<ChangedStream>,
+): [newRows: ReadonlyArray<OutboxRow>, others: ReadonlyArray<OutboxRow>] => {
   const begun = new Set(changedStreams.filter(begins).map(({ stream_id }) => stream_id))
-  return ({ id, kind }: OutboxRow) => kind === "webhook" || begun.has(id)
+  const isNew = ({ id, kind }: OutboxRow) => kind === "webhook" || begun.has(id)
+  return [rows.filter(isNew), rows.filter((row) => !isNew(row))]
 }
 
 const begins = ({ added, version }: ChangedStream): boolean => version === added.length
 
-/** Returns the parts that write the rows of a read model. Those of streams that begin cannot be there yet, the others are. */
-const modelParts = (
+/** Returns the writes of a read model. Rows of streams that begin cannot be there yet, the others are. */
+const modelWrites = (
   sql: Client<SqlError.SqlError>,
   model: ReadModel,
   changedStreams: ReadonlyArray<ChangedStream>,
   isOnNode: boolean,
-): { readonly begun: ReadonlyArray<Fragment>; readonly other: ReadonlyArray<Fragment> } => {
+): { readonly plain: ReadonlyArray<Fragment>; readonly others: ReadonlyArray<Fragment> } => {
   const { changed, insert, update, values, write } = model
   if (isOnNode && values !== undefined)
-    return { begun: partOf(rowsOf(model, changedStreams), (rows) => values(sql, rows)), other: [] }
+    return { plain: partOf(rowsOf(model, changedStreams), (rows) => values(sql, rows)), others: [] }
   if (insert === undefined)
-    return { begun: [], other: partOf(rowsOf(model, changedStreams), (rows) => write(sql, rows)) }
+    return { plain: [], others: partOf(rowsOf(model, changedStreams), (rows) => write(sql, rows)) }
   const begun = changedStreams.filter(begins)
   const continued = begun.length === changedStreams.length ? [] : changedStreams.filter((stream) => !begins(stream))
   return {
-    begun: partOf(rowsOf(model, begun), (rows) => insert(sql, rows)),
-    other: partOf(rowsOf(model, continued, changed), (rows) => (update ?? write)(sql, rows)),
+    plain: partOf(rowsOf(model, begun), (rows) => insert(sql, rows)),
+    others: partOf(rowsOf(model, continued, changed), (rows) => (update ?? write)(sql, rows)),
   }
 }
 
