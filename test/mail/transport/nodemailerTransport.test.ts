@@ -334,9 +334,7 @@ export default () => ({ name: "own", version: "1", ${send} })`,
   })
 
   it.effect("a message that may not begin is given back", function* () {
-    const outcomes = yield* answering(() => assert.fail("sent"))
-      .deliver(outgoing(), [ANA])
-      .pipe(Effect.provideService(Transport.MayBegin, () => false))
+    const outcomes = yield* answering(() => assert.fail("sent")).deliver(outgoing({ mayBegin: () => false }), [ANA])
     assert.deepStrictEqual(outcomes, [Transport.notStarted(ANA)])
   })
 })

@@ -5,7 +5,7 @@ import * as Transport from "./Transport.ts"
 
 /** A mail of the sandbox, as the dashboard shows it. */
 export interface Captured {
-  readonly message: Omit<OutgoingMessage, "mailFrom"> & { readonly mailFrom: string }
+  readonly message: Omit<OutgoingMessage, "mailFrom" | "mayBegin"> & { readonly mailFrom: string }
   readonly recipients: ReadonlyArray<string>
 }
 
@@ -21,8 +21,7 @@ export const make = (keep: Keep, domains: Simulator.Domains): Transport.Transpor
     message: OutgoingMessage,
     recipients: ReadonlyArray<string>,
   ) {
-    const mayBegin = yield* Transport.MayBegin
-    if (!mayBegin()) return recipients.map(Transport.notStarted)
+    if (message.mayBegin?.() === false) return recipients.map(Transport.notStarted)
     const outcomes = yield* Effect.forEach(recipients, (recipient) => Simulator.simulate(message, recipient, domains), {
       concurrency: "unbounded",
     })

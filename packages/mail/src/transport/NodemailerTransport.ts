@@ -43,14 +43,13 @@ export const make = (
   const slots = Semaphore.makeUnsafe(CONCURRENT_MESSAGES)
   let cooldown = Cooldown.start(CONCURRENT_MESSAGES, FIRST_PAUSE_MS)
   const handOver = Effect.fnUntraced(function* (message: OutgoingMessage, recipients: ReadonlyArray<string>) {
-    const mayBegin = yield* Transport.MayBegin
     const startedAt = yield* MonotonicClock.millis
     const pause = Cooldown.remaining(cooldown, startedAt)
     if (pause > 0) {
       const response = `${name} requested a pause; ${Math.ceil(pause / 1_000)} s remain`
       return recipients.map((recipient) => Transport.notAttempted(recipient, null, pause, response))
     }
-    if (!mayBegin()) return recipients.map(Transport.notStarted)
+    if (message.mayBegin?.() === false) return recipients.map(Transport.notStarted)
     const envelope = { from: message.mailFrom(recipients), to: [...recipients] }
     const sent = yield* Effect.result(sendMail(transporter, envelope, message.bytes, limit_ms))
     const now = yield* MonotonicClock.millis

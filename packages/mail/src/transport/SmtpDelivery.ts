@@ -47,7 +47,6 @@ export const deliver = (
         body: body.success,
         outcomes,
         clock: fiber.getRef(Clock.Clock),
-        mayBegin: fiber.getRef(Transport.MayBegin),
         report: fiber.getRef(Transport.OutcomeReported),
       }
       const all = () =>
@@ -74,7 +73,6 @@ interface Delivery {
   readonly body: SmtpBody.SmtpBody
   readonly outcomes: Map<string, RecipientOutcome>
   readonly clock: Clock.Clock
-  readonly mayBegin: () => boolean
   readonly report: (outcome: RecipientOutcome) => void
 }
 
@@ -105,7 +103,7 @@ const deliverPart = (
   round = 1,
   avoid: ReadonlySet<string> = NONE,
 ): Effect.Effect<void> => {
-  const { body, clock, mayBegin, message, outcomes, pool, route } = delivery
+  const { body, clock, message, outcomes, pool, route } = delivery
   const connect = route.connect(avoid)
   if (connect === undefined) return Effect.void
   const startedAt = MonotonicClock.millisOf(clock)
@@ -120,7 +118,7 @@ const deliverPart = (
     round < ROUNDS && repeated.length > 0 ? deliverPart(delivery, repeated, round + 1, avoided) : Effect.void
   return Effect.matchEffect(
     pool.use(route.site, connect, (connection, reused): Effect.Effect<Round | "not started"> => {
-      if (!mayBegin()) return Effect.succeed("not started")
+      if (message.mayBegin?.() === false) return Effect.succeed("not started")
       return Effect.map(connection.send(transaction), (answers) => {
         const { address, host } = connection.target
         const duration_ms = MonotonicClock.millisOf(clock) - startedAt

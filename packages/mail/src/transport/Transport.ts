@@ -21,6 +21,11 @@ export interface OutgoingMessage {
   readonly attempt: number
   /** The outcomes of the attempts of a test message. Absent if its recipients decide. */
   readonly script?: Script
+  /**
+   * Called right before the message leaves this machine, after all waiting: false when the caller is stopping and wants
+   * the message back. Until this call nothing was tried.
+   */
+  readonly mayBegin?: () => boolean
 }
 
 export interface RecipientOutcome {
@@ -63,12 +68,6 @@ export class Transport extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<RecipientOutcome>>
   }
 >()("@waybill/mail/transport/Transport") {}
-
-/**
- * Called by a transport right before a message leaves this machine, after all waiting: false when the caller is
- * stopping and wants the message back. Until this call nothing was tried.
- */
-export const MayBegin = Context.Reference<() => boolean>("@waybill/mail/Begin", { defaultValue: () => () => true })
 
 /**
  * Receives each outcome as soon as it is final, while others of the same message are still open: a caller that gives up

@@ -178,7 +178,7 @@ const attempt = Effect.fnUntraced(function* (
     return yield* Effect.fail<OutgoingMessages.Unsendable | StoreUnavailable | "not started">(composed.failure)
   }
   let refused = false
-  const begin = () => {
+  const mayBegin = () => {
     const started = job.start()
     refused ||= !started
     return started
@@ -189,6 +189,7 @@ const attempt = Effect.fnUntraced(function* (
       emailId: message.accepted.email_id,
       mailFrom: (to: ReadonlyArray<string>) => OutgoingMessages.returnPathFor(options, row.account_id, message, to),
       attempt: attempts + 1,
+      mayBegin,
       ...scriptOf(message),
     }
     const addresses = group.map(({ address }) => address)
@@ -198,7 +199,6 @@ const attempt = Effect.fnUntraced(function* (
   const { domain_id = null, subject } = message.accepted
   const provide = <R>(context: Context.Context<R>): Context.Context<R> =>
     context.pipe(
-      Context.add(Transport.MayBegin, begin),
       Context.add(SourceAddress.CurrentOwner, { account_id, domain_id }),
       Context.add(Sandbox.Mail, { account_id, subject }),
     )
