@@ -1,6 +1,7 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Data, Duration, Effect } from "effect"
+import type { SqlConnection } from "effect/sql"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import type { CellName } from "../routing/CellName.ts"
 import { Cells, schemaOf } from "../routing/Cells.ts"
@@ -12,6 +13,7 @@ import * as AccountLocks from "../locks/AccountLocks.ts"
 import { KINDS } from "../outbox/OutboxRow.ts"
 import * as WakeUps from "../outbox/WakeUps.ts"
 import * as RequestLogDays from "../requests/RequestLogDays.ts"
+import { copyWhileInUse } from "./copyWhileInUse.ts"
 import * as ComparedRows from "./ComparedRows.ts"
 import * as MovedCounts from "./MovedCounts.ts"
 import * as MovedRows from "./MovedRows.ts"
@@ -20,6 +22,7 @@ import * as MoveTerms from "./MoveTerms.ts"
 import * as ServerMove from "./ServerMove.ts"
 import * as StagedRows from "./StagedRows.ts"
 import * as MoveSteps from "./MoveSteps.ts"
+import * as MoveTurns from "./MoveTurns.ts"
 import { Sql } from "../postgres/Sql.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
@@ -46,14 +49,14 @@ export const move = Effect.fn("AccountMove.move")(function* (
 ) {
   const sql = yield* Sql
   const live = Livemode.liveAccountOf(account_id)
-  return yield* MoveSteps.alone(
-    sql,
-    live,
+  return yield* MoveSteps.alone(sql, live, (connection) =>
     Effect.gen(function* () {
       const started = yield* MoveSteps.begin(sql, live, to)
       const { refresh, serverOf } = yield* Cells
       const isBetweenServers = (yield* serverOf(started.from)) !== undefined || (yield* serverOf(to)) !== undefined
-      if (isBetweenServers) return yield* ServerMove.move(sql, live, started, to, { longestWait, noticedAfter, report })
+      const turn = MoveTurns.take(connection, started.from, to, report)
+      if (isBetweenServers)
+        return yield* ServerMove.move(sql, live, started, to, { longestWait, noticedAfter, report, turn })
       const move: Move = {
         from: started.from,
         to,
@@ -68,29 +71,20 @@ export const move = Effect.fn("AccountMove.move")(function* (
       yield* move.noticed
       yield* inCell(move.from, MoveTerms.untilIdle(sql, move.accounts))
       yield* RequestLogDays.copyDays(move.from, to)
-      const copied = yield* copyWhileInUse(sql, move)
-      const compared = yield* inCell(to, MoveTerms.patiently(sql, ComparedRows.take(sql, move, move.tables)))
-      yield* report("waiting for the last rows: requests of the account wait from now on")
-      const [waited, last] = yield* Effect.timed(switchCells(sql, move, compared))
+      const copy = inCell(to, MoveTerms.patiently(sql, MovedRows.copyAll(sql, move, move.tables)))
+      let copied = yield* copyWhileInUse(sql, move, copy)
+      const switching = Effect.gen(function* () {
+        if (yield* turn) copied += yield* copyWhileInUse(sql, move, copy)
+        const compared = yield* inCell(to, MoveTerms.patiently(sql, ComparedRows.take(sql, move, move.tables)))
+        yield* report("waiting for the last rows: requests of the account wait from now on")
+        return yield* Effect.timed(switchCells(sql, move, compared))
+      })
+      const [waited, last] = yield* Effect.scoped(switching)
       const { compared: rows_while_waiting, copied: rest } = last
       const waiting = { waited_ms: Math.round(Duration.toMillis(waited)), rows_while_waiting }
       return yield* clean(sql, move, copied + rest, waiting)
     }),
   )
-})
-
-const copyWhileInUse = Effect.fnUntraced(function* (sql: Sql, move: Move) {
-  let total = 0
-  for (let pass = 1; pass <= MoveTerms.MAX_PASSES; pass++) {
-    // Followers that are behind count now, so that requests wait only for the rest.
-    const written = yield* MoveSteps.lastPosition(sql, move.from, move.accounts)
-    yield* inCell(move.from, MovedCounts.countUpTo(sql, move.accounts, written))
-    const rows = yield* inCell(move.to, MoveTerms.patiently(sql, MovedRows.copyAll(sql, move, move.tables)))
-    total += rows
-    yield* move.report(`pass ${pass}: ${rows} rows`)
-    if (rows < MoveTerms.FEW_ROWS) break
-  }
-  return total
 })
 
 /** Copies what has changed since, while requests of the account wait, and names the new cell in the directory. */
@@ -185,7 +179,7 @@ export const giveUp = Effect.fn("AccountMove.giveUp")(function* (account_id: Acc
   const sql = yield* Sql
   const live = Livemode.liveAccountOf(account_id)
   const accounts = [live, Livemode.testAccountOf(live)]
-  const work = Effect.gen(function* () {
+  const work = Effect.fnUntraced(function* (connection: SqlConnection.Connection) {
     const { from, to } = yield* MoveSteps.unfinished(sql, live)
     // A switch of the dead mover that comes late finds another step, and changes nothing.
     yield* MoveSteps.giveUp(sql, live)
@@ -194,7 +188,8 @@ export const giveUp = Effect.fn("AccountMove.giveUp")(function* (account_id: Acc
     const { LONGEST_WAIT } = MoveTerms
     const giving = Effect.gen(function* () {
       // A transaction that merges copies, which may outlive its mover by a moment, ends first.
-      yield* MoveTerms.within(sql, LONGEST_WAIT, MovedCounts.hold(sql, LONGEST_WAIT))
+      const held = MoveTerms.within(sql, LONGEST_WAIT, MovedCounts.hold(sql, LONGEST_WAIT))
+      yield* Effect.scoped(Effect.andThen(MoveTurns.take(connection, from, to), held))
       const tables = yield* MovedTables.list(sql, schema)
       yield* MovedRows.deleteOld(sql, { from: schema, to: schema, accounts }, tables)
     })

@@ -24,7 +24,7 @@ export const restore = Effect.fn("LeftAccounts.restore")(function* () {
       WHERE coalesce(c.cell, ${FIRST}) = ${cell}`,
   )
   for (const { account_id } of here) {
-    const restoring = Effect.gen(function* () {
+    const restoring = Effect.fnUntraced(function* () {
       // A switch of the dead mover that comes late finds another step, and changes nothing.
       yield* inCell(
         FIRST,

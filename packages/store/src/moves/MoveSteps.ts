@@ -1,5 +1,6 @@
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
+import type { SqlConnection } from "effect/sql"
 import * as AccountNames from "../commit/AccountNames.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
@@ -17,8 +18,12 @@ export interface Begun {
   readonly step: Step
 }
 
-/** Runs a move while no other process works on a move of the account. */
-export const alone = <A, E, R>(sql: Sql, account_id: AccountId, work: Effect.Effect<A, E, R>) =>
+/** Runs a move while no other process works on a move of the account. The connection with its lock may hold others too. */
+export const alone = <A, E, R>(
+  sql: Sql,
+  account_id: AccountId,
+  work: (connection: SqlConnection.Connection) => Effect.Effect<A, E, R>,
+) =>
   Effect.scoped(
     Effect.gen(function* () {
       const connection = yield* inCell(FIRST, sql.reserve)
@@ -38,7 +43,7 @@ export const alone = <A, E, R>(sql: Sql, account_id: AccountId, work: Effect.Eff
         return yield* new CellSchema.CellRefused({
           message: `an address is being erased: move ${account_id} when that has ended`,
         })
-      return yield* work
+      return yield* work(connection)
     }),
   )
 

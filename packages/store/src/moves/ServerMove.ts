@@ -17,12 +17,14 @@ import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as Cells from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as Departures from "../routing/Departures.ts"
+import { copyWhileInUse } from "./copyWhileInUse.ts"
 import * as MovedCounts from "./MovedCounts.ts"
 import * as MovedRows from "./MovedRows.ts"
 import * as MovedTables from "./MovedTables.ts"
 import * as MovedWindows from "./MovedWindows.ts"
 import * as MoveSteps from "./MoveSteps.ts"
 import * as MoveTerms from "./MoveTerms.ts"
+import type * as MoveTurns from "./MoveTurns.ts"
 import * as RowVersions from "./RowVersions.ts"
 import * as StagedRows from "./StagedRows.ts"
 
@@ -30,6 +32,8 @@ interface Options {
   readonly report: (line: string) => Effect.Effect<void>
   readonly noticedAfter: Duration.Duration
   readonly longestWait: Duration.Duration
+  /** Takes the turn of the last step, and returns whether it had to wait. */
+  readonly turn: ReturnType<typeof MoveTurns.take>
 }
 
 interface Move {
@@ -73,18 +77,14 @@ export const move = Effect.fn("ServerMove.move")(function* (
   yield* report(`copying from ${from} to ${to} while the account is in use`)
   yield* noticed
   yield* inCell(from, MoveTerms.untilIdle(sql, moving.accounts))
-  let rows = 0
-  for (let pass = 1; pass <= MoveTerms.MAX_PASSES; pass++) {
-    // Followers that are behind count now, so that requests wait only for the rest.
-    const written = yield* inCell(from, MoveSteps.lastPosition(sql, schemas.from, moving.accounts))
-    yield* inCell(from, MovedCounts.countUpTo(sql, moving.accounts, written))
-    const copied = yield* copyDiffering(sql, moving)
-    rows += copied
-    yield* report(`pass ${pass}: ${copied} rows`)
-    if (copied < MoveTerms.FEW_ROWS) break
-  }
-  yield* report("waiting for the last rows: requests of the account wait from now on")
-  const [waited, last] = yield* Effect.timed(switchServers(sql, moving, noticed, options))
+  const copying = { accounts: moving.accounts, from, report }
+  let rows = yield* copyWhileInUse(sql, copying, copyDiffering(sql, moving))
+  const switching = Effect.gen(function* () {
+    if (yield* options.turn) rows += yield* copyWhileInUse(sql, copying, copyDiffering(sql, moving))
+    yield* report("waiting for the last rows: requests of the account wait from now on")
+    return yield* Effect.timed(switchServers(sql, moving, noticed, options))
+  })
+  const [waited, last] = yield* Effect.scoped(switching)
   const waited_ms = Math.round(Duration.toMillis(waited))
   return yield* clean(sql, moving, noticed, { rows: rows + last, waited_ms, rows_while_waiting: last }, options)
 })

@@ -19,6 +19,8 @@ export const SWITCHES = 0x5742_0006
 
 /** The same for erasures of addresses, during which no account moves. */
 export const ERASURES = 0x5742_0007
+/** The same for cells that an account moves from or to, during the last step of its move. */
+export const TURNS = 0x5742_0008
 
 /** Knowledge of a process about the cells. */
 export interface Known {
