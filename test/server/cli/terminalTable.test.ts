@@ -33,11 +33,53 @@ describe("a table in a terminal", () => {
     const rows = ["orders", "invoices"].map((name) => ({
       id: ID,
       url: `https://hooks.acme.test/waybill/v1/${name}`,
-      n: "x".repeat(60),
+      events: ["email.bounced", "email.complained", "email.failed", "email.suppressed"],
     }))
-    const lines = TerminalTable.write(rows, ["id", "url", "n"], cell, NOW, PLAIN).split("\n")
-    assert.match(lines[1] ?? "", /…\S*\/orders /u)
-    assert.match(lines[3] ?? "", /…\S*\/invoices /u)
+    const lines = TerminalTable.write(rows, ["id", "url", "events"], cell, NOW, { ...PLAIN, columns: 40 }).split("\n")
+    assert.match(lines[1] ?? "", /^…\S*\/orders +email\.b…$/u)
+    assert.match(lines[3] ?? "", /^…\S*\/invoices +email\.b…$/u)
+    // Where there is space for one, it is the address that is shown whole.
+    const wide = TerminalTable.write(rows, ["id", "url", "events"], cell, NOW, PLAIN)
+    assert.include(wide, `\n${rows[1]?.url}  email.bounced +3\n`)
+  })
+
+  it.effect("shows the first of several values, and lines up numbers", function* () {
+    yield* Effect.void
+    const rows = [row({ to: ["ana@example.org", "bo@example.org", "cy@example.org"] }), row({ to: ["b@b.test"] })]
+    const lines = TerminalTable.write(rows, ["status", "to"], cell, NOW, PLAIN).split("\n")
+    assert.deepStrictEqual(lines.slice(1), ["delivered  ana@example.org +2", "delivered  b@b.test"])
+    const counts = [{ name: "a", emails: 7 }, { name: "b", emails: 1234 }, { name: "c" }]
+    assert.strictEqual(
+      TerminalTable.write(counts, ["name", "emails"], cell, NOW, PLAIN),
+      "name  emails\na          7\nb       1234\nc          -",
+    )
+  })
+
+  it.effect("shows paths with ids and answers whole, below a row that is too wide with them", function* () {
+    yield* Effect.void
+    const path = `/v1/email/logs/${ID}`
+    const request = { ...row({ status: 422 }), reason: "all_recipients_suppressed", method: "GET", path }
+    const names = ["created_at", "status", "reason", "method", "id", "path"]
+    const below = (columns: number) =>
+      TerminalTable.write([request], names, cell, NOW, { ...PLAIN, columns })
+        .split("\n")
+        .slice(2)
+    assert.deepStrictEqual(below(80), [`  ${ID}  ${path}`])
+    assert.deepStrictEqual(below(60), [`  ${ID}`, `  ${path}`])
+    const answer = "hooks.acme.test has no public address that may be called, and so on and so on"
+    const lines = TerminalTable.write([{ id: ID, last_answer: answer }], ["id", "last_answer"], cell, NOW, PLAIN)
+    const [, ...answered] = lines.split("\n").map((line) => line.trim())
+    assert.strictEqual(answered.join(" "), `${ID} ${answer}`)
+  })
+
+  it.effect("keeps three columns of a narrow terminal, and says what it leaves out", function* () {
+    yield* Effect.void
+    const name = "notifications.customer-portal.acme-international.example"
+    const domain = { name, status: "verified", dns: "1 of 1", created_at: row().created_at, last_checked_at: null }
+    const write = (columns: number) =>
+      TerminalTable.write([domain], Object.keys(domain), cell, NOW, { ...PLAIN, columns })
+    assert.include(write(80), `${name}  verified  1 of 1\nWithout created: --wide shows all.`)
+    assert.match(write(60), /\nnotifications\.\S+… {2}verified {2}1 of 1\n/u)
   })
 
   it.effect("fits its width, with whole ids on lines of their own, states, reasons and relative times", function* () {

@@ -5,11 +5,19 @@ import { relativeTime } from "./relativeTime.ts"
 const GAP = 2
 /** Fewest columns of a terminal that a shortened value takes. */
 const MIN_WIDTH = 8
+/** Columns that a narrow terminal keeps, with shorter values. */
+const MIN_COLUMNS = 3
 const ID = /^[a-z]{2,4}_[0-9a-z]{26}$/u
+/** A path with an id, of which a part is of no use either. */
+const PATH = /\/[a-z]{2,4}_[0-9a-z]{26}(?:\/|$)/u
+const DOMAIN = /^[\w-]+(?:\.[\w-]+)+$/u
+const NUMBER = /^\d[\d,]*(?:\.\d+)?$/u
 /** Columns with a word that says how something is. */
 const OF_STATE = new Set(["status", "state", "enabled", "verdict", "ok", "type", "event_type"])
 /** Columns with a word that leads to its page. */
 const OF_CAUSE = new Set(["reason"])
+/** Columns with the sentence of a server, for which a list is read. */
+const OF_ANSWER = new Set(["reply", "last_answer"])
 
 /** Text of an absent value. A column of these alone is left out. */
 export const EMPTY = "-"
@@ -51,6 +59,9 @@ interface Column {
   /** Ids, times and states are shown whole, because a part of them is of no use. */
   readonly isWhole: boolean
   readonly isId: boolean
+  /** Paths and sentences get lines of their own when a row is too wide for them, before ids do. */
+  readonly isLong: boolean
+  readonly isNumber: boolean
   /** Addresses are cut last: a list is read by them. */
   readonly isAddress: boolean
   readonly width: number
@@ -58,13 +69,45 @@ interface Column {
 
 type Cell = (value: unknown) => string
 
+/** Of several values the first is shown, and how many more there are. */
+const textOf = (value: unknown, cell: Cell, now: number): string => {
+  if (typeof value === "string") return relativeTime(value, now) ?? cell(value)
+  const [first, ...others] = Array.isArray(value) ? (value as ReadonlyArray<unknown>) : []
+  return others.length > 0 ? `${cell(first)} +${others.length}` : cell(value)
+}
+
 const columnOf = (name: string, values: ReadonlyArray<unknown>, cell: Cell, now: number): Column => {
-  const texts = values.map((value) => (typeof value === "string" ? relativeTime(value, now) : undefined) ?? cell(value))
+  const texts = values.map((value) => textOf(value, cell, now))
   const isId = texts.some((text) => ID.test(text))
-  const isWhole =
-    isId || values.some((value, nth) => cell(value) !== texts[nth]) || OF_STATE.has(name) || OF_CAUSE.has(name)
-  const isAddress = texts.some((text) => /^\S+@\S+$/u.test(text))
-  return { name, cells: texts, isWhole, isId, isAddress, width: Math.max(...[headOf(name), ...texts].map(widthOf)) }
+  const isTime = values.some((value, nth) => typeof value === "string" && cell(value) !== texts[nth])
+  const isDomain = texts.every((text) => DOMAIN.test(text))
+  return {
+    name,
+    cells: texts,
+    isWhole: isId || isTime || isDomain || OF_STATE.has(name) || OF_CAUSE.has(name),
+    isId,
+    isLong: OF_ANSWER.has(name) || texts.some((text) => PATH.test(text)),
+    isNumber: !OF_STATE.has(name) && texts.every((text) => text === EMPTY || NUMBER.test(text)),
+    isAddress: texts.some((text) => /^\S+@\S+(?: \+\d+)?$/u.test(text) || WEB_ADDRESS.test(text)),
+    width: Math.max(...[headOf(name), ...texts].map(widthOf)),
+  }
+}
+
+/** Cuts or fills a text to the width of its column, numbers from the left. */
+const inColumn = (text: string, { isNumber, width }: Column): string => {
+  const shown = clip(text, width)
+  return isNumber ? " ".repeat(width - widthOf(shown)) + shown : pad(shown, width)
+}
+
+/** Returns the lines below a row: as many values in each as it has columns for, with wider ones folded. */
+const linesBelow = (texts: ReadonlyArray<string>, columns: number): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  for (const text of texts) {
+    const beside = `${lines.at(-1) ?? ""}  ${text}`
+    if (lines.length > 0 && widthOf(beside) <= columns) lines[lines.length - 1] = beside
+    else lines.push(`  ${text}`)
+  }
+  return lines.flatMap((line) => folded(line, columns).split("\n"))
 }
 
 const totalOf = (columns: ReadonlyArray<Column>): number =>
@@ -76,7 +119,8 @@ const fit = (columns: ReadonlyArray<Column>, width: number): ReadonlyArray<Colum
   while (totalOf(fitted) > width) {
     const wide = fitted.filter(({ isWhole, width }) => !isWhole && width > MIN_WIDTH)
     const others = wide.filter(({ isAddress }) => !isAddress)
-    const [widest] = (others.length > 0 ? others : wide).toSorted((one, other) => other.width - one.width)
+    const last = fitted.length > MIN_COLUMNS ? wide : fitted.filter(({ isId, width }) => !isId && width > MIN_WIDTH)
+    const [widest] = (others.length > 0 ? others : last).toSorted((one, other) => other.width - one.width)
     if (widest === undefined) {
       if (fitted.length === 1) return fitted
       fitted.pop()
@@ -103,26 +147,30 @@ export const write = (
   )
   const shown = all.filter(({ cells }) => cells.some((text) => text !== EMPTY))
   // Ids are long, and needed whole but not read, so that they give way to what is read.
-  const below =
-    totalOf(shown) > style.columns && shown.some(({ isId }) => !isId) ? shown.filter(({ isId }) => isId) : []
+  const isWide = (below: ReadonlyArray<Column>) =>
+    totalOf(shown.filter((column) => !below.includes(column))) > style.columns
+  const long = isWide([]) ? shown.filter(({ isLong }) => isLong) : []
+  const allBelow = isWide(long) ? shown.filter(({ isId, isLong }) => isId || isLong) : long
+  const below = allBelow.length < shown.length ? allBelow : []
   const beside = shown.filter((column) => !below.includes(column))
   const columns = fit(beside, style.columns)
-  const head = columns.map(({ name, width }) => pad(clip(headOf(name), width), width)).join("  ")
+  const head = columns.map((column) => inColumn(headOf(column.name), column)).join("  ")
   const lines = rows.flatMap((_, nth) => [
     columns
-      .map(({ cells, name, width }) => {
-        const text = pad(clip(cells[nth] ?? "", width), width)
-        return OF_STATE.has(name) ? OutputStyle.coloured(text, OutputStyle.colourOf(text.trim()), style) : text
+      .map((column) => {
+        const text = inColumn(column.cells[nth] ?? "", column)
+        return OF_STATE.has(column.name) ? OutputStyle.coloured(text, OutputStyle.colourOf(text.trim()), style) : text
       })
       .join("  ")
       .trimEnd(),
-    ...below.flatMap(({ cells, name }) =>
-      cells[nth] === EMPTY
-        ? []
-        : [OutputStyle.coloured(`  ${name === "id" ? "" : `${headOf(name)} `}${cells[nth]}`, "dim", style)],
-    ),
+    ...linesBelow(
+      below.flatMap(({ cells, isId, name }) =>
+        cells[nth] === EMPTY ? [] : `${name === "id" || !isId ? "" : `${headOf(name)} `}${cells[nth]}`,
+      ),
+      style.columns,
+    ).map((line) => OutputStyle.coloured(line, "dim", style)),
   ])
-  const left = beside.slice(columns.length).map(({ name }) => name)
+  const left = beside.slice(columns.length).map(({ name }) => headOf(name))
   const note = left.length === 0 ? [] : [`Without ${left.join(", ")}: --wide shows all.`]
   return [
     OutputStyle.coloured(head.trimEnd(), "dim", style),

@@ -4,7 +4,7 @@ import * as DataCommand from "../DataCommand.ts"
 import { ApiClient, call, firstOf } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
 
-const COLUMNS = ["created_at", "status", "reason", "method", "path", "id"]
+const COLUMNS = ["created_at", "status", "reason", "method", "id", "path"]
 
 const list = DataCommand.list(
   "list",

@@ -11,7 +11,16 @@ import { ApiClient, call, firstOf } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
 
 const COLUMNS = ["id", "url", "events", "state", "last_answer"]
-const DELIVERY_COLUMNS = ["id", "created_at", "event_type", "status", "last_status", "attempts", "next_attempt_at"]
+const DELIVERY_COLUMNS = [
+  "id",
+  "created_at",
+  "event_type",
+  "status",
+  "last_status",
+  "attempts",
+  "next_attempt_at",
+  "last_answer",
+]
 
 const id = Argument.String("id").pipe(Argument.withDescription("Webhook id"))
 const events = Flag.String("event").pipe(
