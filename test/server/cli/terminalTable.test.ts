@@ -1,8 +1,11 @@
-import { Effect, Exit } from "effect"
+import type { Event } from "@waybill/client/Waybill"
+import { Console, Effect, Exit } from "effect"
 import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import * as Output from "../../../apps/server/src/cli/Output.ts"
 import * as OutputStyle from "../../../apps/server/src/cli/OutputStyle.ts"
+import * as EventLines from "../../../apps/server/src/cli/remote/emails/EventLines.ts"
 import { relativeTime } from "../../../apps/server/src/cli/relativeTime.ts"
 import * as TerminalTable from "../../../apps/server/src/cli/TerminalTable.ts"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
@@ -116,6 +119,46 @@ describe("a table in a terminal", () => {
     assert.strictEqual(coloured.replaceAll(COLOURS, ""), plain)
   })
 
+  it.effect("tells in a timeline all that a server answered, and for what an email waits", function* () {
+    yield* Effect.void
+    const event = (type: string, occurred_at: string, data: object) =>
+      ({ type, occurred_at, stream_id: ID, actor: { type: "api_key", id: "key_1" }, data }) as unknown as Event
+    const response = "temporarily out of order, please try again later, or ask our postmaster for help"
+    const events = [
+      event("email.queued", "2026-11-29T23:00:00.000Z", { scheduled_at: "2026-11-30T10:00:00.000Z" }),
+      event("email.delivery_delayed", "2026-11-30T10:00:00.000Z", {
+        recipient: "a@b.test",
+        code: 451,
+        response,
+        next_attempt_at: "2026-11-30T10:01:00.000Z",
+      }),
+    ]
+    const lines = EventLines.timeline(events, new Map([["key_1", "First key"]]), PLAIN)
+    for (const line of lines) assert.isAtMost(line.length, 80, line)
+    const below = lines.map((line) => line.replace("│", "").trim())
+    assert.match(lines[1] ?? "", /queued +by First key$/u)
+    assert.strictEqual(below[2], "scheduled for 2026-11-30 10:00:00")
+    assert.strictEqual(below.slice(5).join(" "), `451 ${response} next attempt 10:01:00`)
+  })
+
+  it.effect("shows a body that is JSON in lines, and not what sort of record it is", function* () {
+    const lines: Array<string> = []
+    const console = { ...globalThis.console, log: (line: string) => void lines.push(line) }
+    const record = { object: "request", status: 422, answer: '{"error":{"code":"a\\u001b"}}', text: "{x}" }
+    const print = Output.printOne(record, { json: false }).pipe(Effect.provideService(Console.Console, console))
+    yield* Effect.provideService(print, OutputStyle.StandardOutput, PLAIN)
+    assert.deepStrictEqual(lines.join("\n").split("\n"), [
+      "status  422",
+      "answer",
+      "{",
+      '  "error": {',
+      '    "code": "a\\u001b"',
+      "  }",
+      "}",
+      "text    {x}",
+    ])
+  })
+
   it.effect("says how long ago a time was, or in how long it is", function* () {
     yield* Effect.void
     const cases: ReadonlyArray<readonly [time: string, text: string | undefined]> = [
@@ -136,7 +179,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender at a terminal"
     Effect.provideService(OutputStyle.StandardOutput, { columns: 80, hasColours })
 
   it.effect("searches with the words of the dashboard, in 80 columns, and is told how many there are", function* () {
-    const { key, keyWith, send, world } = yield* signUp({ domains: ["acme.test"] })
+    const { call, key, keyWith, send, world } = yield* signUp({ domains: ["acme.test"] })
     const env = { WAYBILL_URL: world.url, WAYBILL_KEY: key, XDG_CONFIG_HOME: NOWHERE }
     const first = yield* send({ to: "ana@example.org", tags: ["eu"] })
     yield* send({ to: "bo@example.org", subject: "A subject that is far too long for a line of a terminal" })
@@ -147,6 +190,12 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender at a terminal"
     for (const line of all.output.split("\n")) assert.isAtMost(line.length, 80, line)
     assert.match(all.output, /\nOnly the first 1 of 2 are shown; --limit shows more\.$/u)
     assert.strictEqual(all.errors, "")
+    const body = { alias: "one", name: "One", subject: "One", text: "One" }
+    for (const alias of ["one", "two"]) yield* call("POST", "/v1/templates", { ...body, alias })
+    const { output: templates } = yield* terminal(false)(type("templates", "list", "--limit", "1"))
+    assert.match(templates, /^alias [^]*\nOnly the first 1 are shown; --limit shows more\.$/u)
+    const { errors: more } = yield* type("templates", "list", "--limit", "1", "--json")
+    assert.strictEqual(more, "Only the first 1 are shown; --limit shows more.")
     const narrow = Effect.provideService(OutputStyle.StandardError, { columns: 80, hasColours: false })
     const { errors } = yield* narrow(type("send", "--from", "hi@elsewhere.test", "--to", "a@b.c", "--subject", "Hi"))
     for (const line of errors.split("\n")) assert.isAtMost(line.length, 80, line)
@@ -184,11 +233,17 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender at a terminal"
     assert.isTrue(Exit.isFailure(wrong.exit))
     assert.match(wrong.errors, /^waybill: `q` is not understood at “form:ana”. .* Did you mean “from:”\?/u)
     const timeline = yield* terminal(true)(type("emails", "timeline", first))
-    assert.match(
-      timeline.output.replaceAll(COLOURS, ""),
-      /^\d{4}-\d\d-\d\d UTC\n● [\d:.]{12} {12}queued +by .+ \(key_/u,
-    )
+    assert.match(timeline.output.replaceAll(COLOURS, ""), /^\d{4}-\d\d-\d\d UTC\n● [\d:.]{12} {12}queued +by \S.*$/u)
     assert.include(timeline.output, "\u001b[33mqueued")
+    const { output: email } = yield* terminal(false)(type("emails", "get", first))
+    assert.match(email, /^status +queued$/mu)
+    assert.notMatch(email, /^(?:object|version|recipient_counts)/mu)
+    assert.match((yield* type("emails", "get", first)).output, /^version: 1$/mu)
+    const { json: webhook } = yield* call("POST", "/v1/webhooks", { url: "https://hooks.example.org/a", events: ["*"] })
+    assert.match((yield* terminal(false)(type("webhooks", "get", webhook.id))).output, /^enabled +true$/mu)
+    const { json: delivery } = yield* call("POST", `/v1/webhooks/${webhook.id}/test`)
+    const shown = yield* terminal(false)(type("webhooks", "deliveries", webhook.id, delivery.id))
+    assert.match(shown.output, /^event_type +webhook\.test$[^]*^request_body\n\{\n {2}"id": "evt_/mu)
     // A key that may not read keys sees the id.
     const reader = { ...env, WAYBILL_KEY: yield* keyWith({ scopes: ["email:logs:read"] }) }
     const read = yield* terminal(false)(CommandLine.typeWith(reader, "emails", "timeline", first))

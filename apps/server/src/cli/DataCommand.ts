@@ -61,5 +61,21 @@ export const list = <const Name extends string, const Flags extends Config, Y ex
   shown: (found: A) => object = (found) => found,
 ) => told(name, description, flags, work, (rows) => Output.print(rows.map(shown), { json: false, columns }))
 
+/** Makes a command like `list`, of whose rows only the first may be shown. */
+export const firstOf = <const Name extends string, const Flags extends Config, Y extends Yielded, A extends object>(
+  name: Name,
+  description: string,
+  flags: Flags,
+  columns: ReadonlyArray<string>,
+  work: (given: Given<Flags>) => Generator<Y, Output.First<A>, never>,
+  shown: (found: A) => object = (found) => found,
+) =>
+  make(name, description, flags, (given) =>
+    Effect.flatMap(run(work(given)), ({ more, rows }) => {
+      const { json } = jsonOf(given)
+      return Output.printFirst({ rows: json ? rows : rows.map(shown), more }, { json, columns })
+    }),
+  )
+
 /** Every command has the flag, which the type of flags that are not known here does not say. */
 const jsonOf = (given: unknown) => given as { readonly json: boolean }

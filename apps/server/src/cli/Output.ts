@@ -1,5 +1,5 @@
 import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
-import { Clock, Console, DateTime, Effect } from "effect"
+import { Clock, Console, DateTime, Effect, Result } from "effect"
 import * as OutputStyle from "./OutputStyle.ts"
 import * as TerminalTable from "./TerminalTable.ts"
 import * as Options from "./Options.ts"
@@ -24,6 +24,22 @@ export const print = Effect.fnUntraced(function* (
   )
 })
 
+/** The first records of a list, and a sentence about the others if there are any. */
+export interface First<A> {
+  readonly rows: ReadonlyArray<A>
+  readonly more: string | undefined
+}
+
+/** Prints the first records of a list. What is left out is said after it, beside JSON too: a script may take them for all. */
+export const printFirst = Effect.fnUntraced(function* (
+  { more, rows }: First<object>,
+  options: { readonly json: boolean; readonly columns: ReadonlyArray<string> },
+) {
+  yield* print(rows, options)
+  if (more === undefined) return
+  yield* options.json || !(yield* OutputStyle.isTerminal) ? complain(more) : say(more)
+})
+
 type Row = Readonly<Record<string, unknown>>
 
 const asRow = (record: object): Row => ({ ...record })
@@ -36,13 +52,27 @@ export const printOne = Effect.fnUntraced(function* (row: object, options: { rea
     return yield* Effect.forEach(fields, ([name, value]) => Console.log(`${name}: ${cell(value)}`), { discard: true })
   const width = Math.max(...fields.map(([name]) => name.length))
   const now = yield* Clock.currentTimeMillis
-  for (const [name, value] of fields) {
+  // What sort of record it is, its reader knows.
+  for (const [name, value] of fields.filter(([name]) => name !== "object")) {
+    const body = bodyOf(value)
+    if (body !== undefined) {
+      yield* Console.log(OutputStyle.coloured(name, "dim", style))
+      yield* printJson(body, 2)
+      continue
+    }
     const text = TerminalTable.withAge(value, cell, now)
     if (text === TerminalTable.EMPTY) continue
     const shown = name === "status" ? OutputStyle.coloured(text, OutputStyle.colourOf(text), style) : text
     yield* Console.log(`${OutputStyle.coloured(name.padEnd(width), "dim", style)}  ${shown}`)
   }
 })
+
+/** Returns the value of a body that is JSON, such as that of a request. */
+const bodyOf = (value: unknown): object | undefined => {
+  if (typeof value !== "string" || !/^[[{]/u.test(value)) return undefined
+  const body = Result.getOrUndefined(Result.try(() => JSON.parse(value) as unknown))
+  return typeof body === "object" && body !== null ? body : undefined
+}
 
 /** Prints JSON without characters that a terminal obeys. */
 export const printJson = (value: unknown, indent = 0) =>

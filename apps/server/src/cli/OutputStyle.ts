@@ -41,6 +41,9 @@ export const current = Effect.gen(function* () {
   return isWide ? { ...output, columns: undefined } : output
 })
 
+/** Whether a person reads at a terminal, and did not ask for everything. */
+export const isTerminal = Effect.map(current, ({ columns }) => columns !== undefined)
+
 type Colour = "green" | "yellow" | "red" | "dim" | "bold"
 const CODES: Readonly<Record<Colour, readonly [on: number, off: number]>> = {
   green: [32, 39],

@@ -1,6 +1,5 @@
 import { Waybill, WaybillError } from "@waybill/client/Waybill"
 import { Context, Data, Effect, Layer, Redacted } from "effect"
-import * as Output from "../Output.ts"
 import * as Credentials from "./Credentials.ts"
 
 /** Retries after a lost connection or a 5xx. More would keep somebody waiting who is at a terminal. */
@@ -45,8 +44,8 @@ const withPage = ({ error, message }: ApiFailure, url: string): ApiFailure =>
     message: error.docs === null || !process.stderr.isTTY ? message : `${message}\nSee ${url}${error.docs}`,
   })
 
-/** Reads the first records of a list over its pages, and whether there are more. */
-export const someOf = Effect.fnUntraced(function* <A extends object>(
+/** Reads the first records of a list over its pages. */
+export const firstOf = Effect.fnUntraced(function* <A extends object>(
   read: (client: Waybill) => AsyncIterable<A>,
   limit: number,
 ) {
@@ -55,17 +54,7 @@ export const someOf = Effect.fnUntraced(function* <A extends object>(
     for await (const record of read(client)) if (rows.push(record) > limit) break
     return rows
   })
-  return { found: found.slice(0, limit), hasMore: found.length > limit }
-})
-
-/** Reads the first records of a list. What is left out is said, since a script may take them for all. */
-export const firstOf = Effect.fnUntraced(function* <A extends object>(
-  read: (client: Waybill) => AsyncIterable<A>,
-  limit: number,
-) {
-  const { found, hasMore } = yield* someOf(read, limit)
-  if (hasMore) yield* Output.complain(leftOut(limit))
-  return found
+  return { rows: found.slice(0, limit), more: found.length > limit ? leftOut(limit) : undefined }
 })
 
 /** Says that a list has more than is shown, and how many in all if that is known. */

@@ -14,7 +14,7 @@ const COLUMNS = ["id", "created_at", "status", "from", "to", "subject"]
 
 const id = Argument.String("id").pipe(Argument.withDescription("Id of a received mail, inb_…"))
 
-const list = DataCommand.list(
+const list = DataCommand.firstOf(
   "list",
   "List received mail, newest first",
   {

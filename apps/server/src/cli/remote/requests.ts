@@ -6,7 +6,7 @@ import * as Flags from "./Flags.ts"
 
 const COLUMNS = ["created_at", "status", "reason", "method", "id", "path"]
 
-const list = DataCommand.list(
+const list = DataCommand.firstOf(
   "list",
   "List API requests, newest first",
   {

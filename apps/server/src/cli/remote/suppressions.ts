@@ -26,7 +26,7 @@ const filters = {
   created_before: Flags.time("until", "Only suppressions added before"),
 }
 
-const list = DataCommand.list(
+const list = DataCommand.firstOf(
   "list",
   "List addresses that no longer receive mail, newest first",
   { ...filters, limit: Flags.limit },

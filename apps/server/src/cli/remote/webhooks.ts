@@ -7,6 +7,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import * as Options from "../Options.ts"
 import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
+import * as OutputStyle from "../OutputStyle.ts"
 import { ApiClient, call, firstOf } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
 
@@ -21,6 +22,7 @@ const DELIVERY_COLUMNS = [
   "next_attempt_at",
   "last_answer",
 ]
+const ATTEMPT_COLUMNS = ["at", "status", "duration_ms", "last_answer"]
 
 const id = Argument.String("id").pipe(Argument.withDescription("Webhook id"))
 const events = Flag.String("event").pipe(
@@ -65,6 +67,9 @@ const add = DataCommand.command(
   },
 )
 
+const get = DataCommand.record("get", "Show a webhook", { id }, function* ({ id }) {
+  return yield* call((client) => client.webhooks.get(id))
+})
 const enable = DataCommand.record("enable", "Call a webhook again", { id }, function* ({ id }) {
   return yield* call((client) => client.webhooks.update(id, { enabled: true }))
 })
@@ -104,15 +109,18 @@ const deliveries = DataCommand.command(
     limit: Flags.limit,
   },
   function* ({ delivery, id, json, limit }) {
-    if (Option.isSome(delivery))
-      return yield* Output.printOne(
-        { ...(yield* call((client) => client.webhooks.delivery(id, delivery.value))) },
-        { json },
-      )
-    const rows = yield* firstOf((client) => client.webhooks.allDeliveries(id), limit)
-    if (json) return yield* Output.printJson(rows, 2)
-    const shown = rows.map((row) => ({ ...row, status: shownDeliveryStatus(row) }))
-    yield* Output.print(shown, { json, columns: DELIVERY_COLUMNS })
+    if (Option.isSome(delivery)) {
+      const { history, ...record } = yield* call((client) => client.webhooks.delivery(id, delivery.value))
+      if (json || !(yield* OutputStyle.isTerminal)) return yield* Output.printOne({ ...record, history }, { json })
+      yield* Output.printOne({ ...record, status: shownDeliveryStatus(record) }, { json })
+      if (history.length === 0) return
+      yield* Output.say("")
+      const attempts = history.map((call) => ({ ...call, last_answer: call.error ?? call.response_body }))
+      return yield* Output.print(attempts, { json, columns: ATTEMPT_COLUMNS })
+    }
+    const { more, rows } = yield* firstOf((client) => client.webhooks.allDeliveries(id), limit)
+    const shown = json ? rows : rows.map((row) => ({ ...row, status: shownDeliveryStatus(row) }))
+    yield* Output.printFirst({ rows: shown, more }, { json, columns: DELIVERY_COLUMNS })
   },
 )
 
@@ -131,6 +139,6 @@ const replay = DataCommand.record(
 
 export const webhooks = Command.make("webhooks").pipe(
   Command.withDescription("Webhooks of the account"),
-  Command.withSubcommands([list, add, enable, disable, remove, rotateSecret, test, deliveries, replay]),
+  Command.withSubcommands([list, get, add, enable, disable, remove, rotateSecret, test, deliveries, replay]),
   Command.provide(ApiClient.layer),
 )

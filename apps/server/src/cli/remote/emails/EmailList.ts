@@ -5,7 +5,7 @@ import { Clock, Effect } from "effect"
 import { Argument } from "effect/cli"
 import * as Output from "../../Output.ts"
 import * as OutputStyle from "../../OutputStyle.ts"
-import { call, leftOut, someOf } from "../ApiClient.ts"
+import { call, firstOf, leftOut } from "../ApiClient.ts"
 
 const COLUMNS = ["id", "created_at", "status", "to", "subject"]
 /** In a terminal, what is read comes first. */
@@ -25,15 +25,17 @@ export const withShownStatus = <A extends Parameters<typeof shownStatus>[0]>(ema
 
 /** Lists the emails that a query finds; a person at a terminal is told how many there are. */
 export const print = Effect.fnUntraced(function* (query: T.LogsQuery, limit: number, json: boolean) {
-  const { found, hasMore } = yield* someOf((client) => client.logs.all(query), limit)
-  const { columns } = yield* OutputStyle.current
-  const isTerminal = columns !== undefined && !json
-  if (hasMore && !isTerminal) yield* Output.complain(leftOut(limit))
-  if (json) return yield* Output.printJson(found, 2)
-  const rows = found.map((email) => ({ ...email, to: missedFirst(email, email.to) }))
-  yield* Output.print(yield* withShownStatus(rows), { json, columns: isTerminal ? TERMINAL_COLUMNS : COLUMNS })
-  if (!isTerminal || !hasMore) return
+  const found = yield* firstOf((client) => client.logs.all(query), limit)
+  const isTerminal = yield* OutputStyle.isTerminal
+  if (json) return yield* Output.printFirst(found, { json, columns: COLUMNS })
+  const rows = yield* withShownStatus(found.rows.map((email) => ({ ...email, to: missedFirst(email, email.to) })))
+  const more = isTerminal && found.more !== undefined ? yield* counted(query, limit) : found.more
+  yield* Output.printFirst({ rows, more }, { json, columns: isTerminal ? TERMINAL_COLUMNS : COLUMNS })
+})
+
+/** Says how many emails a query finds in all. */
+const counted = Effect.fnUntraced(function* (query: T.LogsQuery, limit: number) {
   const { total } = yield* call((client) => client.logs.list({ ...query, limit: 1, count: true }))
   const count = total?.count.toLocaleString("en")
-  yield* Output.say(leftOut(limit, total?.is_exact === false ? `over ${count}` : count))
+  return leftOut(limit, total?.is_exact === false ? `over ${count}` : count)
 })

@@ -37,7 +37,21 @@ const lineOf = (first: ReadonlyArray<string>, facts: ReadonlyArray<string>, styl
 }
 
 /** Facts of an event that say what a server or a person did, which have a line of their own in a timeline. */
-const ANSWER = ["code", "enhanced_code", "response", "reason", "url", "next_attempt_at", "warnings"]
+const ANSWER = ["code", "enhanced_code", "response", "reason", "url", "warnings"]
+/** Times for which an email waits, with the words before them. */
+const WAITS = [
+  ["next attempt", "next_attempt_at"],
+  ["scheduled for", "scheduled_at"],
+] as const
+
+/** Returns the time for which an email waits, with its day if that is another than the day of the event. */
+const waitOf = (event: Event): ReadonlyArray<string> =>
+  WAITS.flatMap(([words, name]) =>
+    textsOf(event, [name]).map((time) => {
+      const [day, clock = ""] = time.split("T")
+      return `${words} ${event.occurred_at.startsWith(`${day}T`) ? "" : `${day} `}${clock.slice(0, 8)}`
+    }),
+  )
 
 const textsOf = ({ data }: Event, names: ReadonlyArray<string>): ReadonlyArray<string> =>
   names.flatMap((name) =>
@@ -68,14 +82,18 @@ export const timeline = (
     const mark = OutputStyle.coloured("●", OutputStyle.colourOf(event.type), style)
     const head = day === before?.occurred_at.slice(0, 10) ? [] : [OutputStyle.coloured(`${day} UTC`, "dim", style)]
     const first = [`${mark} ${event.occurred_at.slice(11, 23)}`, after.padStart(8), nameOf(event, style)]
-    const facts = [...textsOf(event, ["recipient"]), ...(nth === 0 ? [`by ${actorOf(event, keyNames)}`] : [])]
+    const facts = [
+      ...textsOf(event, ["recipient"]),
+      ...(nth === 0 ? [`by ${actorOf(event, keyNames).replace(/ \(\S+\)$/u, "")}`] : []),
+    ]
     const bar = isLast ? " " : OutputStyle.coloured("│", "dim", style)
-    const answer = TerminalTable.clip(textsOf(event, ANSWER).join(" "), style.columns - INDENT)
+    const answer = [textsOf(event, ANSWER).join(" "), ...waitOf(event)].filter((text) => text !== "")
+    const below = answer.flatMap((text) => TerminalTable.folded(" ".repeat(INDENT) + text, style.columns).split("\n"))
     return [
       ...head,
       lineOf(first, facts, style),
-      ...(answer === "" ? [] : [`${bar}${" ".repeat(INDENT - 1)}${answer}`]),
-      ...(isLast || answer !== "" ? [] : [bar]),
+      ...below.map((text) => `${bar}${text.slice(1)}`),
+      ...(isLast || below.length > 0 ? [] : [bar]),
     ]
   })
 

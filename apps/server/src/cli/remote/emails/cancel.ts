@@ -51,7 +51,9 @@ export const cancel = DataCommand.command(
       })
     const q = WAITING.some((field) => SearchText.valuesOf(text, field).length > 0) ? text : `${text} is:queued`
     const found = yield* firstOf((client) => client.logs.all({ q }), MAX_CANCELED)
-    const waiting = found.filter(({ status }) => status === "queued")
+    if (found.more !== undefined)
+      yield* Output.complain(`Only the first ${MAX_CANCELED} are canceled; run it again for more.`)
+    const waiting = found.rows.filter(({ status }) => status === "queued")
     if (waiting.length > 0 && !yes) yield* confirm(waiting.length)
     const rows = yield* Effect.forEach(waiting, ({ id }) =>
       Effect.catchIf(

@@ -93,7 +93,9 @@ const get = DataCommand.command("get", "Show an email, its recipients and its te
   if (json) return yield* Output.printJson(email, 2)
   const { content, object: _, recipients, ...stored } = email
   const [record = stored] = yield* EmailList.withShownStatus([stored])
-  yield* Output.printOne(record, { json })
+  const { attempts: __, error: ___, recipient_counts: ____, version: _____, ...shown } = record
+  // The table of recipients says the rest.
+  yield* Output.printOne((yield* OutputStyle.isTerminal) ? shown : record, { json })
   yield* Output.say("")
   const rows = recipients.map(({ smtp, ...recipient }) => ({ ...recipient, reply: replyOf(smtp) }))
   yield* Output.print(rows, { json, columns: ["address", "kind", "status", "attempts", "reply"] })

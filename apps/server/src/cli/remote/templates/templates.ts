@@ -7,6 +7,7 @@ import * as ExitCodes from "../../../process/ExitCodes.ts"
 import * as DataCommand from "../../DataCommand.ts"
 import * as Options from "../../Options.ts"
 import * as Output from "../../Output.ts"
+import { ApiClient, firstOf } from "../ApiClient.ts"
 import * as Flags from "../Flags.ts"
 import { fail, type LocalTemplate } from "./services/LocalTemplate.ts"
 import { importing } from "./importing.ts"
@@ -162,19 +163,15 @@ const sentTemplates = async (client: Waybill): Promise<ReadonlyArray<TypedTempla
   return templates
 }
 
-const list = DataCommand.list(
+const list = DataCommand.firstOf(
   "list",
   "List templates, layouts and partials, newest first",
   { limit: Flags.limit },
   ["alias", "kind", "name", "status", "current_version", "updated_at"],
   function* ({ limit }) {
-    return yield* Pushes.working(async (client) => {
-      const rows = []
-      for await (const template of client.templates.all()) if (rows.push({ ...template }) >= limit) break
-      return rows
-    })
+    return yield* firstOf((client) => client.templates.all(), limit)
   },
-)
+).pipe(Command.provide(ApiClient.layer))
 
 export const templates = Command.make("templates").pipe(
   Command.withDescription("Templates of the account, and folders of them"),
