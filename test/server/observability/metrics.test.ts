@@ -1,3 +1,4 @@
+import { Sql } from "@waybill/store/postgres/Sql"
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -11,6 +12,7 @@ import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
 interface Nodes {
   readonly api: ServiceProcess.ServiceProcess
+  readonly worker: ServiceProcess.ServiceProcess
   readonly apiPort: number
   readonly workerMetrics: number
 }
@@ -22,14 +24,14 @@ class Running extends Context.Service<Running, Nodes>()("test/Running") {
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
       const [apiPort, workerMetrics] = yield* Effect.promise(() => Promise.all([freePort(), freePort()]))
-      const [api] = yield* Effect.all(
+      const [api, worker] = yield* Effect.all(
         [
           ServiceProcess.start(url, { ROLES: "api", PORT: String(apiPort), BASE_URL: "" }),
           ServiceProcess.start(url, { ROLES: "worker", METRICS_PORT: String(workerMetrics) }),
         ],
         { concurrency: "unbounded" },
       )
-      return { api, apiPort, workerMetrics }
+      return { api, worker, apiPort, workerMetrics }
     }),
   )
 }
@@ -63,6 +65,19 @@ const isLooked = (found: ReadonlyMap<string, number>): boolean =>
 const read = (port: number) => Effect.map(get(port, "/metrics"), ({ text }) => samples(text))
 
 layer(Observed, { excludeTestServices: true })("metrics of a running service", (it) => {
+  it.effect("each periodic task runs once without a failure", function* () {
+    const { worker } = yield* Running
+    const sql = yield* Sql
+    const added = Effect.orDie(sql`
+      SELECT (graphile_worker.add_job(identifier, job_key => identifier)).id
+      FROM graphile_worker._private_known_crontabs`)
+    const tasks = yield* World.until(added, (rows) => rows.length > 0)
+    assert.isAbove(tasks.length, 10)
+    const waiting = Effect.orDie(sql`SELECT task_identifier FROM graphile_worker.jobs WHERE key IS NOT NULL`)
+    yield* World.until(waiting, (rows) => rows.length === 0)
+    assert.notInclude(worker.output(), "task failed")
+  })
+
   it.effect(
     "count accepted, delivered and called on the node that did it",
     function* () {
@@ -164,7 +179,7 @@ layer(World.layer, { excludeTestServices: true })("the site of a delivery", (it)
       writeFileSync(file, JSON.stringify({ rules: [rule] }))
       const { port } = yield* SmtpServer.listen()
       const workerMetrics = yield* Effect.promise(freePort)
-      const [api] = yield* Effect.all(
+      const [api, worker] = yield* Effect.all(
         [
           ServiceProcess.start(url, { ROLES: "api" }),
           ServiceProcess.start(url, {
