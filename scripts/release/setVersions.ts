@@ -1,10 +1,10 @@
 import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { lockFiles } from "./lockFiles.ts"
 import type { Version } from "./Version.ts"
 
-/** Manifests and lock files of the project, without those of installed packages. */
+/** Manifests of the project, without those of installed packages. */
 const MANIFESTS = ["{.,runtime}/package.json", "{apps,packages}/*/package.json", "test/**/package.json"]
-const LOCKS = ["{.,runtime}/package-lock.json", "test/**/package-lock.json"]
 
 /** Other files that state the version, each with what stands before it, and the language whose spelling it has. */
 const STATED: ReadonlyArray<readonly [file: string, before: string, spelling: "text" | "python" | "ruby"]> = [
@@ -33,8 +33,8 @@ interface Locked {
 
 const isOwn = (name: string): boolean => name === "waybill" || name.startsWith("@waybill/")
 
-const filesOf = (root: string, patterns: ReadonlyArray<string>): ReadonlyArray<string> =>
-  globSync([...patterns], { cwd: root, exclude: (name) => name === "node_modules" })
+const manifests = (root: string): ReadonlyArray<string> =>
+  globSync(MANIFESTS, { cwd: root, exclude: (name) => name === "node_modules" })
 
 const rewrite = (root: string, file: string, change: (text: string) => string): void => {
   const text = readFileSync(join(root, file), "utf8")
@@ -66,8 +66,8 @@ const inManifest = (from: string, to: string) => (text: string) =>
 
 /** Puts a version in the place of another one, in every file of a checkout that states it. */
 export const setVersions = (root: string, from: Version, to: Version): void => {
-  for (const file of filesOf(root, MANIFESTS)) rewrite(root, file, inManifest(from.text, to.text))
-  for (const file of filesOf(root, LOCKS)) rewrite(root, file, inLock(from.text, to.text))
+  for (const file of manifests(root)) rewrite(root, file, inManifest(from.text, to.text))
+  for (const file of lockFiles(root)) rewrite(root, file, inLock(from.text, to.text))
   for (const [file, before, spelling] of STATED)
     rewrite(root, file, (text) => text.replaceAll(`${before}${from[spelling]}`, `${before}${to[spelling]}`))
 }

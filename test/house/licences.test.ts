@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs"
+import { lockFiles } from "../../scripts/release/lockFiles.ts"
 import { assert, describe, it } from "../support/effectTest.ts"
 
 interface Locked {
@@ -41,17 +42,7 @@ const isAllowed = (expression: string): boolean =>
 const locked = (file: string): ReadonlyArray<readonly [path: string, entry: Locked]> =>
   Object.entries((JSON.parse(readFileSync(file, "utf8")) as { readonly packages: Record<string, Locked> }).packages)
 
-const LOCKS = [
-  "package-lock.json",
-  "runtime/package-lock.json",
-  "test/clients/frameworks/package-lock.json",
-  "test/clients/npm/package-lock.json",
-  "test/contract/generators/package-lock.json",
-  "test/deploy/helm/package-lock.json",
-  "test/server/ses/package-lock.json",
-  "test/server/templates/compilers/package-lock.json",
-  "test/testing/docs/package-lock.json",
-]
+const LOCKS = lockFiles(".")
 
 describe("licences", () => {
   // threat: licences
