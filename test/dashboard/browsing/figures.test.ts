@@ -1,4 +1,5 @@
 import { assert, describe, it } from "vitest"
+import * as TimeRange from "../../../apps/dashboard/src/early/TimeRange.ts"
 import { hasRemoteImages } from "../../../apps/dashboard/src/emails/compose/hasRemoteImages.ts"
 import { formatBytes } from "../../../apps/dashboard/src/ui/display/formatBytes.ts"
 import { formatPercent } from "../../../apps/dashboard/src/ui/display/formatPercent.ts"
@@ -13,6 +14,13 @@ describe("figures", () => {
       [51_200 * 1_024 ** 2, "50 GB"],
     ] as const)
       assert.strictEqual(formatBytes(bytes), text)
+  })
+
+  it("are of the last 24 hours by the hour, also early in the day, and of whole days otherwise", () => {
+    const now = Date.parse("2026-11-30T00:20:00.000Z")
+    const to = "2026-11-30T01:00:00.000Z"
+    assert.deepStrictEqual(TimeRange.rangeOf("1d", now), { from: "2026-11-29T01:00:00.000Z", to, unit: "hour" })
+    assert.deepStrictEqual(TimeRange.rangeOf("7d", now), { from: "2026-11-24T00:00:00.000Z", to, unit: "day" })
   })
 
   it("say rates with the same decimals everywhere", () => {

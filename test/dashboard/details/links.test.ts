@@ -13,7 +13,7 @@ await inDashboard("what leads where", (opened) => {
   }
 
   it(
-    "the overview of an account of today opens on today, and requests nothing for it",
+    "the overview of a new account opens on its last 24 hours, and requests nothing for it",
     { timeout: TIMEOUT },
     async () => {
       const { page } = opened.tab
@@ -25,7 +25,7 @@ await inDashboard("what leads where", (opened) => {
       })
       await page.goto("/overview")
       const range = page.getByRole("group", { name: "Time range" })
-      await range.getByRole("button", { name: "Today", pressed: true }).waitFor()
+      await range.getByRole("button", { name: "24 hours", pressed: true }).waitFor()
       await page.getByText("All emails").waitFor()
       assert.deepStrictEqual(ranges.toSorted(), ["domain", "hour"])
       await page.goto("/overview?range=7d")

@@ -64,12 +64,13 @@ describe("a search", () => {
     assert.strictEqual(MeantSearch.meantBy(typed, { keys: undefined, now: NOW }), meant)
   })
 
-  it("writes the begin of a day as people type it, and other times whole", () => {
+  it("writes the begin of a day and of a minute as people type them, and other times whole", () => {
     for (const [iso, typed] of [
       ["2026-11-30T00:00:00.000Z", "today"],
       ["2026-11-29T00:00:00.000Z", "yesterday"],
       ["2026-11-24T00:00:00.000Z", "2026-11-24"],
-      ["2026-11-29T10:00:00.000Z", "2026-11-29T10:00:00.000Z"],
+      ["2026-11-29T10:00:00.000Z", "2026-11-29T10:00"],
+      ["2026-11-29T10:00:07.000Z", "2026-11-29T10:00:07.000Z"],
     ] as const) {
       assert.strictEqual(SearchDates.write(iso, NOW), typed)
       assert.strictEqual(SearchDates.parse(typed, NOW), iso)

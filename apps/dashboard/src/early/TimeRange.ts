@@ -12,9 +12,9 @@ const TIME = /^acc_(.{10})/u
 const createdAt = (accountId: string): number =>
   [...(TIME.exec(accountId)?.[1] ?? "")].reduce((ms, digit) => ms * 32 + ALPHABET.indexOf(digit), 0)
 
-/** Returns the range that the overview opens with: today for an account of today, whose other days are empty. */
+/** Returns the range that the overview opens with: 24 hours for an account that is not older, whose other days are empty. */
 export const firstOf = (accountId: string, now: number): RangeName =>
-  createdAt(accountId) >= Date.parse(startOf(now, 1)) ? "1d" : DEFAULT
+  createdAt(accountId) >= Date.parse(rangeOf("1d", now).from) ? "1d" : DEFAULT
 
 export const isName = (value: unknown): value is RangeName => typeof value === "string" && Object.hasOwn(DAYS, value)
 
@@ -25,13 +25,14 @@ export interface TimeRange {
   readonly unit: "hour" | "day"
 }
 
-/** Returns the range that ends with this hour. */
-export const rangeOf = (name: RangeName, now: number): TimeRange => ({
-  from: startOf(now, DAYS[name]),
-  to: new Date(Math.floor(now / HOUR_MS) * HOUR_MS + HOUR_MS).toISOString(),
-  unit: DAYS[name] <= 1 ? "hour" : "day",
-})
-
-/** Start of the range, in UTC, as the statistics count days and searches read them. */
-const startOf = (now: number, days: number): string =>
-  new Date(Math.floor(now / DAY_MS) * DAY_MS - (days - 1) * DAY_MS).toISOString()
+/** Returns the range that ends with this hour: the hours of a day, or whole days in UTC, as the statistics count them. */
+export const rangeOf = (name: RangeName, now: number): TimeRange => {
+  const unit = name === "1d" ? "hour" : "day"
+  const to = Math.floor(now / HOUR_MS) * HOUR_MS + HOUR_MS
+  const last = unit === "hour" ? to - DAY_MS : Math.floor(now / DAY_MS) * DAY_MS
+  return {
+    from: new Date(last - (DAYS[name] - 1) * DAY_MS).toISOString(),
+    to: new Date(to).toISOString(),
+    unit,
+  }
+}

@@ -30,7 +30,7 @@ import * as TimeRange from "../early/TimeRange.ts"
 import { useFirstSteps } from "./useFirstSteps.ts"
 
 const RANGES = [
-  ["1d", "Today"],
+  ["1d", "24 hours"],
   ["7d", "7 days"],
   ["30d", "30 days"],
   ["90d", "90 days"],
