@@ -43,6 +43,15 @@ describe("live update of a paged list", () => {
     assert.strictEqual(after.pages.at(-1)?.next_cursor, id(151))
   })
 
+  it("has the total of the newest page", () => {
+    const counted = (count: number): List => ({
+      pages: [{ ...page(upTo(count)), total: { count, is_exact: true } }],
+      pageParams: [undefined],
+    })
+    const after = PagedList.merge(counted(200), { pages: counted(220).pages, canShrink: false })
+    assert.deepStrictEqual(after.pages[0]?.total, { count: 220, is_exact: true })
+  })
+
   it("reads several pages when more rows arrived than a page holds", async () => {
     const { pages, requests } = await fetchNewest(firstPageOf(upTo(1)), upTo(101))
     assert.strictEqual(requests.length, 3)

@@ -63,10 +63,12 @@ export const merge = <A extends Row>(
     if (update === undefined) return olderRows.has(row.id) ? [] : [row]
     return [newerOf(update, row)]
   })
-  // The result is a single page, so that refetching the list takes one request.
+  // The result is a single page, so that refetching the list takes one request. Its total is that of the newest page.
   const end = (below.length > 0 ? list.pages : pages).at(-1)
   const rows = [...newRows.values(), ...retained].toSorted((a, b) => (a.id < b.id ? 1 : -1))
-  return end === undefined ? list : { pages: [{ ...end, data: [...rows, ...older] }], pageParams: [undefined] }
+  return end === undefined
+    ? list
+    : { pages: [{ ...end, total: pages[0]?.total ?? null, data: [...rows, ...older] }], pageParams: [undefined] }
 }
 
 const newerOf = <A extends Row>(row: A, other: A | undefined): A =>

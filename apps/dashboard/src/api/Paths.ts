@@ -47,8 +47,14 @@ export const pendingEmails = pathWith("/email/logs", {
 })
 
 const EMAILS_PAGE = 50
+/** A page of the log. The first one without filters counts all emails, which takes one statement; searches count apart. */
 export const emails = (filters: Query, after?: string): string =>
-  pathWith("/email/logs", { ...filters, limit: EMAILS_PAGE, after })
+  pathWith("/email/logs", {
+    ...filters,
+    limit: EMAILS_PAGE,
+    after,
+    count: after === undefined && Object.keys(filters).length === 0 ? "true" : undefined,
+  })
 
 export const stats = (from: string, to: string, groupBy: string): string =>
   pathWith("/stats", { from, to, group_by: groupBy })

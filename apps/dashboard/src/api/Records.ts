@@ -62,8 +62,16 @@ export type RenderedTemplate = typeof TemplatesApi.Rendered.Encoded
 export type Webhook = typeof WebhooksApi.ListedWebhook.Encoded
 export type WebhookWithSecret = typeof WebhooksApi.WithSecret.Encoded
 
+/** How many rows there are: exactly, or more than so many. */
+export interface Total {
+  readonly count: number
+  readonly is_exact: boolean
+}
+
 export interface Page<A> {
   readonly object: "list"
+  /** Null unless the request asks for it. Only lists of emails have it. */
+  readonly total?: Total | null
   readonly has_more: boolean
   readonly next_cursor: string | null
   readonly data: ReadonlyArray<A>

@@ -53,7 +53,9 @@ export const Emails = () => {
   const hasMore = query.hasNextPage
   const total = EmailTotals.useTotal(filters, {
     isCounted: canSearch && hasMore && chips.length > 0,
-    listed: query.data === undefined || hasMore ? undefined : loaded.length,
+    listed: hasMore
+      ? (query.data?.pages[0]?.total ?? undefined)
+      : query.data && { count: loaded.length, is_exact: true },
   })
   /** Loads the rest of the list, as far as it is changed at once. */
   const loadMatches = async (): Promise<ReadonlyArray<Email>> => {
@@ -90,7 +92,16 @@ export const Emails = () => {
   return (
     <Screen
       title="Emails"
-      hint={`All ${chips.length === 0 && loaded.length > 1 ? (found ?? "emails") : "emails"} and their delivery status.`}
+      hint={
+        chips.length > 0 || found === undefined ? (
+          "All emails and their delivery status."
+        ) : (
+          <p className="first-letter:uppercase">
+            {found}
+            <span className="max-sm:hidden"> and their delivery status</span>.
+          </p>
+        )
+      }
       actions={
         <>
           <ExportEmails
