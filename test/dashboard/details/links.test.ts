@@ -141,6 +141,13 @@ await inDashboard("what leads where", (opened) => {
       assert.isAtMost((box?.x ?? 0) + (box?.width ?? 0), ContactSheet.PHONE.width)
     }
     assert.strictEqual(new Set(tops).size, 1)
+    await page.goto("/suppressions?reason=hard_bounce")
+    const bar = page.getByRole("button", { name: "Reason: Hard bounce" }).locator("..")
+    const filters = [bar.getByRole("button").first(), bar.getByRole("button").last(), page.getByLabel("Added since")]
+    const boxes = await Promise.all(filters.map((filter) => filter.boundingBox()))
+    assert.strictEqual(new Set(boxes.map((box) => box?.y)).size, 1)
+    for (const box of boxes) assert.isAtMost((box?.x ?? 0) + (box?.width ?? 0), ContactSheet.PHONE.width)
+    await ContactSheet.shoot(page, "suppressions-filters")
     await page.setViewportSize(Browser.DESKTOP)
   })
 

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { Globe, Plus, SearchX } from "lucide-react"
+import { Globe, Plus } from "lucide-react"
 import { useState } from "react"
 import { instance } from "../api/instance.ts"
 import * as Queries from "../api/Queries.ts"
@@ -13,17 +13,17 @@ import { Button } from "../ui/controls/Button.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
-import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { TextField } from "../ui/controls/Field.tsx"
-import { FilterSelect } from "../ui/controls/FilterSelect.tsx"
+import { ChoiceFilter } from "../ui/controls/FilterSelect.tsx"
 import { SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
 import { defined } from "../api/defined.ts"
-import { Panel } from "../ui/layout/Panel.tsx"
 import { type Column, Table } from "../ui/layout/Table.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
-import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { needsNoDns } from "./needsNoDns.ts"
+import { NoMatches } from "../ui/feedback/NoMatches.tsx"
+import { FilterBar } from "../ui/layout/FilterBar.tsx"
+import { RowsPanel } from "../ui/layout/RowsPanel.tsx"
 
 export const Domains = () => {
   const search = useSearch({ from: "/shell/domains" })
@@ -46,39 +46,25 @@ export const Domains = () => {
   ) : undefined
   return (
     <Screen title="Domains" hint="Domains you can send from once DNS is verified." actions={button}>
-      <div className="flex flex-wrap items-center gap-2">
-        <SearchField label="Search domains" placeholder="Part of the name" typed={typed} />
-        <FilterSelect
-          label="Status"
-          choices={STATUSES}
-          selected={status === undefined ? [] : [status]}
-          onChange={([next]) => change({ status: next })}
-        />
-      </div>
-      <Panel className="overflow-hidden">
-        {query.isPending ? (
-          <SkeletonRows rows={4} />
-        ) : query.isError ? (
-          <div className="p-4">
-            <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
-          </div>
-        ) : query.data.data.length === 0 ? (
-          <EmptyState icon={<Globe size={20} />} title="No domains yet" action={button}>
-            Your sending domains appear here. Add one to get its DNS records; Waybill checks them until they are
-            published.
-          </EmptyState>
-        ) : rows.length === 0 ? (
-          <EmptyState
-            icon={<SearchX size={20} />}
-            title="No domains match your filters"
-            action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear filters</Button>}
-          >
-            Change or clear the filters to see more.
-          </EmptyState>
-        ) : (
-          <Table isList label="Domains" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />
-        )}
-      </Panel>
+      <FilterBar search={<SearchField label="Search domains" placeholder="Part of the name" typed={typed} />}>
+        <ChoiceFilter label="Status" choices={STATUSES} value={status} onChange={(next) => change({ status: next })} />
+      </FilterBar>
+      <RowsPanel
+        query={query}
+        rows={rows}
+        empty={
+          query.data?.data.length === 0 ? (
+            <EmptyState icon={<Globe size={20} />} title="No domains yet" action={button}>
+              Your sending domains appear here. Add one to get its DNS records; Waybill checks them until they are
+              published.
+            </EmptyState>
+          ) : (
+            <NoMatches name="domains" onClear={() => change({ q: undefined, status: undefined })} />
+          )
+        }
+      >
+        {(shown) => <Table isList label="Domains" rows={shown} keyOf={({ id }) => id} columns={COLUMNS} />}
+      </RowsPanel>
       <Dialog
         open={search.new === true}
         onOpenChange={setDialogOpen}

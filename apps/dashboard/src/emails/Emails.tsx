@@ -5,11 +5,10 @@ import { type ReactNode, useMemo, useState } from "react"
 import type { Email, Page } from "../api/Records.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
-import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { useRows } from "../ui/layout/PagedRows.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
+import { RowsPanel } from "../ui/layout/RowsPanel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
-import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { FirstEmail } from "../firstEmail/FirstEmail.tsx"
 import * as LiveEmails from "./LiveEmails.ts"
 import { LiveToggle } from "./LiveToggle.tsx"
@@ -131,18 +130,18 @@ export const Emails = () => {
         }
       />
       <Results isPending={isPending}>
-        <Panel className="overflow-hidden">
-          {isUnderstood || isLoading ? (
-            <EmailList
-              query={query}
-              newIds={live.newIds}
-              parts={parts}
-              filters={filters}
-              selection={selection}
-              isFiltered={chips.length > 0}
-              clear={clear}
-            />
-          ) : (
+        {isUnderstood || isLoading ? (
+          <EmailList
+            query={query}
+            newIds={live.newIds}
+            parts={parts}
+            filters={filters}
+            selection={selection}
+            isFiltered={chips.length > 0}
+            clear={clear}
+          />
+        ) : (
+          <Panel>
             <EmptyState icon={<TriangleAlert size={20} />} title="This search is not understood" action={clear}>
               <ul>
                 {chips.flatMap((chip) =>
@@ -152,8 +151,8 @@ export const Emails = () => {
                 )}
               </ul>
             </EmptyState>
-          )}
-        </Panel>
+          </Panel>
+        )}
       </Results>
       <SelectionBar
         emails={selected}
@@ -208,26 +207,7 @@ interface ListProps {
 const EmailList = ({ clear, filters, isFiltered, newIds, parts, query, selection }: ListProps) => {
   const { isLoading, rows } = useRows(query)
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = query
-  if (isLoading) return <SkeletonRows rows={10} />
-  if (query.data === undefined || (rows.length === 0 && query.isError))
-    return (
-      <div className="p-4">
-        <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
-      </div>
-    )
-  if (rows.length > 0)
-    return (
-      <EmailTable
-        rows={rows}
-        parts={parts}
-        newIds={newIds}
-        selection={selection}
-        hasMore={hasNextPage}
-        isLoadingMore={isFetchingNextPage}
-        onMore={() => void fetchNextPage()}
-      />
-    )
-  return isFiltered ? (
+  const empty = isFiltered ? (
     <EmptyState icon={<SearchX size={20} />} title="No emails match your filters" action={clear}>
       <AddressAnswer filters={filters} />
       Change or clear the filters to see more.
@@ -236,5 +216,20 @@ const EmailList = ({ clear, filters, isFiltered, newIds, parts, query, selection
     <EmptyState icon={<Mail size={20} />} title="No emails yet" action={<FirstEmail />}>
       Emails appear here as soon as they are accepted. Send the first one:
     </EmptyState>
+  )
+  return (
+    <RowsPanel query={query} rows={rows} isLoading={isLoading} empty={empty}>
+      {() => (
+        <EmailTable
+          rows={rows}
+          parts={parts}
+          newIds={newIds}
+          selection={selection}
+          hasMore={hasNextPage}
+          isLoadingMore={isFetchingNextPage}
+          onMore={() => void fetchNextPage()}
+        />
+      )}
+    </RowsPanel>
   )
 }

@@ -1,5 +1,6 @@
-import { FilterSelect } from "../ui/controls/FilterSelect.tsx"
+import { ChoiceFilter } from "../ui/controls/FilterSelect.tsx"
 import { SearchField, type TypedText } from "../ui/controls/SearchField.tsx"
+import { FilterBar } from "../ui/layout/FilterBar.tsx"
 import type { RequestFilters } from "../api/RequestFilters.ts"
 
 interface Props {
@@ -22,38 +23,35 @@ const STATUSES = [
 ]
 const METHODS = ["GET", "POST", "PATCH", "DELETE"].map((method) => ({ value: method, name: method }))
 
-export const RequestFilterBar = ({ filters, keyNames, onChange, typed }: Props) => {
-  const selected = (name: keyof RequestFilters) => {
-    const value = filters[name]
-    return value === undefined ? [] : [value]
-  }
-  return (
-    <div className="flex flex-wrap items-center gap-2">
+export const RequestFilterBar = ({ filters, keyNames, onChange, typed }: Props) => (
+  <FilterBar
+    search={
       <SearchField
         label="Search by path, request ID or recipient"
         placeholder="/v1/email/send, req_… or ana@example.org"
         typed={typed}
       />
-      <FilterSelect
-        label="Status"
-        choices={STATUSES}
-        selected={selected("status")}
-        onChange={([status]) => onChange("status", status)}
+    }
+  >
+    <ChoiceFilter
+      label="Status"
+      choices={STATUSES}
+      value={filters.status}
+      onChange={(status) => onChange("status", status)}
+    />
+    <ChoiceFilter
+      label="Method"
+      choices={METHODS}
+      value={filters.method}
+      onChange={(method) => onChange("method", method)}
+    />
+    {keyNames.size === 0 ? undefined : (
+      <ChoiceFilter
+        label="API key"
+        choices={[...keyNames].map(([value, name]) => ({ value, name }))}
+        value={filters.api_key_id}
+        onChange={(key) => onChange("api_key_id", key)}
       />
-      <FilterSelect
-        label="Method"
-        choices={METHODS}
-        selected={selected("method")}
-        onChange={([method]) => onChange("method", method)}
-      />
-      {keyNames.size === 0 ? undefined : (
-        <FilterSelect
-          label="API key"
-          choices={[...keyNames].map(([value, name]) => ({ value, name }))}
-          selected={selected("api_key_id")}
-          onChange={([key]) => onChange("api_key_id", key)}
-        />
-      )}
-    </div>
-  )
-}
+    )}
+  </FilterBar>
+)

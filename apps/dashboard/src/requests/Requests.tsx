@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { RefreshCw, SearchX, SquareTerminal } from "lucide-react"
+import { RefreshCw, SquareTerminal } from "lucide-react"
 import { defined } from "../api/defined.ts"
 import * as Queries from "../api/Queries.ts"
 import type { Request } from "../api/Records.ts"
@@ -19,6 +19,7 @@ import { isFiltered, isRequestId, type RequestFilters, typedFilters } from "../a
 import { RequestStatus } from "./RequestStatus.tsx"
 import { useKeyNames } from "./useKeyNames.ts"
 import { useSenderName } from "./useSenderName.ts"
+import { NoMatches } from "../ui/feedback/NoMatches.tsx"
 
 export const Requests = () => {
   const filters = useSearch({ from: "/shell/requests" })
@@ -52,14 +53,10 @@ export const Requests = () => {
         isPending={typed.isPending}
         empty={
           isFiltered(filters) ? (
-            <EmptyState
-              icon={<SearchX size={20} />}
-              title="No requests match your filters"
-              action={<Button onClick={() => void navigate({ search: {}, replace: true })}>Clear filters</Button>}
-            >
+            <NoMatches name="requests" onClear={() => void navigate({ search: {}, replace: true })}>
               Requests are kept for some days only.
               {filters.recipient === undefined ? "" : " Refused ones only are found by a recipient."}
-            </EmptyState>
+            </NoMatches>
           ) : (
             <EmptyState icon={<SquareTerminal size={20} />} title="No requests yet">
               Requests with your API keys appear here about a second after their response.

@@ -11,11 +11,8 @@ import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
-import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import * as OptimisticUpdate from "../ui/feedback/OptimisticUpdate.ts"
-import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { ReceivingAddresses } from "./ReceivingAddresses.tsx"
 import { conditionsOf, wordsOf } from "./RouteActions.tsx"
@@ -24,6 +21,7 @@ import * as RouteQueries from "./RouteQueries.ts"
 import { RouteRow } from "./RouteRow.tsx"
 import { RouteTest } from "./RouteTest.tsx"
 import { positionsAfterMove } from "./positionsAfterMove.ts"
+import { RowsPanel } from "../ui/layout/RowsPanel.tsx"
 
 /** Rules for received mail, in the order in which they are tried. */
 export const Routes = () => {
@@ -49,19 +47,17 @@ export const Routes = () => {
       hint="Rules for received mail. All that match apply in this order, until one that stops."
       actions={button}
     >
-      <Panel className="overflow-hidden">
-        {query.isPending ? (
-          <SkeletonRows rows={3} />
-        ) : query.isError ? (
-          <div className="p-4">
-            <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
-          </div>
-        ) : rows.length === 0 ? (
+      <RowsPanel
+        query={query}
+        rows={rows}
+        empty={
           <EmptyState icon={<Signpost size={20} />} title="No routes yet" action={button}>
             Without a route, mail is stored under Received, and every webhook that subscribes to received mail is
             called. Create a route to call one webhook, reject, drop or only store mail.
           </EmptyState>
-        ) : (
+        }
+      >
+        {() => (
           <ol aria-label="Routes" className="divide-y divide-line">
             {rows.map((route, index) => (
               <RouteRow
@@ -80,7 +76,7 @@ export const Routes = () => {
             ))}
           </ol>
         )}
-      </Panel>
+      </RowsPanel>
       <p role="status" className="sr-only">
         {changes.announcement}
       </p>

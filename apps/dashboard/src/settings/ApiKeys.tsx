@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
-import { KeyRound, Plus, SearchX } from "lucide-react"
+import { KeyRound, Plus } from "lucide-react"
 import { useState } from "react"
 import { defined } from "../api/defined.ts"
 import * as Queries from "../api/Queries.ts"
@@ -8,21 +8,21 @@ import type { ApiKey } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
 import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
-import { FilterSelect } from "../ui/controls/FilterSelect.tsx"
+import { ChoiceFilter } from "../ui/controls/FilterSelect.tsx"
 import { SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
-import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { type Column, Table } from "../ui/layout/Table.tsx"
-import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
 import { useKeyNames } from "../requests/useKeyNames.ts"
 import { CreateApiKey } from "./CreateApiKey.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { useMemberNames } from "./useMemberNames.ts"
+import { NoMatches } from "../ui/feedback/NoMatches.tsx"
+import { FilterBar } from "../ui/layout/FilterBar.tsx"
+import { RowsPanel } from "../ui/layout/RowsPanel.tsx"
 
 const MODES = [
   { value: "live", name: "Live" },
@@ -64,54 +64,35 @@ export const ApiKeys = () => {
       hint="Keys your applications use to call the API. A key is shown only once, when you create it."
       actions={button}
     >
-      <div className="flex flex-wrap items-center gap-2">
-        <SearchField label="Search API keys" placeholder="Name, prefix, scope or domain" typed={typed} />
-        <FilterSelect
-          label="Status"
-          choices={STATUSES}
-          selected={[status]}
-          onChange={([next]) => change({ status: next })}
-        />
-        <FilterSelect
-          label="Mode"
-          choices={MODES}
-          selected={mode === undefined ? [] : [mode]}
-          onChange={([next]) => change({ mode: next })}
-        />
-      </div>
-      <Panel className="overflow-hidden">
-        {query.isPending ? (
-          <SkeletonRows />
-        ) : query.isError ? (
-          <div className="p-4">
-            <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
-          </div>
-        ) : query.data.data.length === 0 ? (
-          <EmptyState icon={<KeyRound size={20} />} title="No API keys yet" action={button}>
-            Your keys appear here. Create one per application, with only the scopes it needs.
-          </EmptyState>
-        ) : rows.length === 0 ? (
-          <EmptyState
-            icon={<SearchX size={20} />}
-            title="No API keys match your filters"
-            action={
-              <Button onClick={() => change({ mode: undefined, q: undefined, status: undefined })}>
-                Clear filters
-              </Button>
-            }
-          >
-            Change or clear the filters to see more.
-          </EmptyState>
-        ) : (
+      <FilterBar
+        search={<SearchField label="Search API keys" placeholder="Name, prefix, scope or domain" typed={typed} />}
+      >
+        <ChoiceFilter label="Status" choices={STATUSES} value={status} onChange={(next) => change({ status: next })} />
+        <ChoiceFilter label="Mode" choices={MODES} value={mode} onChange={(next) => change({ mode: next })} />
+      </FilterBar>
+      <RowsPanel
+        query={query}
+        rows={rows}
+        empty={
+          query.data?.data.length === 0 ? (
+            <EmptyState icon={<KeyRound size={20} />} title="No API keys yet" action={button}>
+              Your keys appear here. Create one per application, with only the scopes it needs.
+            </EmptyState>
+          ) : (
+            <NoMatches name="API keys" onClear={() => change({ mode: undefined, q: undefined, status: undefined })} />
+          )
+        }
+      >
+        {(shown) => (
           <Table
             isList
             label="API keys"
-            rows={rows}
+            rows={shown}
             keyOf={({ id }) => id}
             columns={columnsOf(setRevoking, (id) => members.get(id) ?? keys.get(id))}
           />
         )}
-      </Panel>
+      </RowsPanel>
       <CreateApiKey open={search.new === true} onOpenChange={setDialogOpen} />
       <ConfirmDialog
         open={revoking !== undefined}

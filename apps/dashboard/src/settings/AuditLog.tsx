@@ -1,13 +1,13 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { Copy, MoreHorizontal, ScrollText, SearchX, SquareTerminal } from "lucide-react"
+import { Copy, MoreHorizontal, ScrollText, SquareTerminal } from "lucide-react"
 import { defined } from "../api/defined.ts"
 import * as Queries from "../api/Queries.ts"
 import type { AuditEntry } from "../api/Records.ts"
-import { Button, IconButton } from "../ui/controls/Button.tsx"
+import { IconButton } from "../ui/controls/Button.tsx"
 import { copy } from "../ui/controls/CopyButton.tsx"
 import { DateFilter } from "../ui/controls/DateFilter.tsx"
-import { FilterSelect } from "../ui/controls/FilterSelect.tsx"
+import { ChoiceFilter } from "../ui/controls/FilterSelect.tsx"
 import { Menu } from "../ui/controls/Menu.tsx"
 import { SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
@@ -17,6 +17,8 @@ import { PagedRows } from "../ui/layout/PagedRows.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { type Column, Table } from "../ui/layout/Table.tsx"
 import { actionOf } from "./actionOf.ts"
+import { NoMatches } from "../ui/feedback/NoMatches.tsx"
+import { FilterBar } from "../ui/layout/FilterBar.tsx"
 
 const ACTORS = { api_key: "API key", user: "Member", operator: "Operator", system: "Service" } as const
 
@@ -45,34 +47,19 @@ export const AuditLog = () => {
       title="Audit log"
       hint="Changes to keys, domains, webhooks, templates, routes, suppressions, members and the account. Mail has its own log."
     >
-      <div className="flex flex-wrap items-center gap-2">
-        <SearchField label="Search audit log" placeholder="Action, name, address or id" typed={typed} />
-        <FilterSelect
-          label="Object"
-          choices={OBJECTS}
-          selected={stream === undefined ? [] : [stream]}
-          onChange={([next]) => change({ stream: next })}
-        />
-        <FilterSelect
-          label="By"
-          choices={actors}
-          selected={actor === undefined ? [] : [actor]}
-          onChange={([next]) => change({ actor: next })}
-        />
+      <FilterBar
+        search={<SearchField label="Search audit log" placeholder="Action, name, address or id" typed={typed} />}
+      >
+        <ChoiceFilter label="Object" choices={OBJECTS} value={stream} onChange={(next) => change({ stream: next })} />
+        <ChoiceFilter label="By" choices={actors} value={actor} onChange={(next) => change({ actor: next })} />
         <DateFilter label="Since" value={since} onChange={(start) => change({ since: start })} />
-      </div>
+      </FilterBar>
       <PagedRows
         query={query}
         isPending={typed.isPending}
         empty={
           Object.keys(search).length > 0 ? (
-            <EmptyState
-              icon={<SearchX size={20} />}
-              title="No changes match your filters"
-              action={<Button onClick={() => void navigate({ search: {}, replace: true })}>Clear filters</Button>}
-            >
-              Change or clear the filters to see more.
-            </EmptyState>
+            <NoMatches name="changes" onClear={() => void navigate({ search: {}, replace: true })} />
           ) : (
             <EmptyState icon={<ScrollText size={20} />} title="No changes yet">
               Changes by API keys, members and operators appear here and are never deleted.

@@ -10,15 +10,13 @@ import { Button } from "../ui/controls/Button.tsx"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
-import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { Table } from "../ui/layout/Table.tsx"
-import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { formatDateTime } from "../ui/display/Time.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
 import { InviteMember } from "./InviteMember.tsx"
 import { columnsOf } from "./MemberColumns.tsx"
+import { RowsPanel } from "../ui/layout/RowsPanel.tsx"
 
 export const Members = () => {
   const client = useQueryClient()
@@ -60,17 +58,11 @@ export const Members = () => {
         </Button>
       }
     >
-      <Panel className="overflow-hidden">
-        {query.isPending ? (
-          <SkeletonRows rows={3} />
-        ) : query.isError ? (
-          <div className="p-4">
-            <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
-          </div>
-        ) : (
+      <RowsPanel query={query} rows={query.data?.data ?? []}>
+        {(rows) => (
           <Table
             label="Members"
-            rows={query.data.data}
+            rows={rows}
             keyOf={({ id }) => id}
             columns={columnsOf({
               onLink: makeLink.mutate,
@@ -79,7 +71,7 @@ export const Members = () => {
             })}
           />
         )}
-      </Panel>
+      </RowsPanel>
       <Dialog
         open={isNew}
         onOpenChange={setInviting}

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { Ban, Download, MoreHorizontal, Plus, SearchX, Upload } from "lucide-react"
+import { Ban, Download, MoreHorizontal, Plus, Upload } from "lucide-react"
 import { useState } from "react"
 import * as Queries from "../api/Queries.ts"
 import type { Suppression } from "../api/Records.ts"
@@ -8,7 +8,7 @@ import { useHasScope } from "../session/useHasScope.ts"
 import { Badge } from "../ui/display/Badge.tsx"
 import { Button, IconButton } from "../ui/controls/Button.tsx"
 import { DateFilter } from "../ui/controls/DateFilter.tsx"
-import { FilterSelect } from "../ui/controls/FilterSelect.tsx"
+import { ChoiceFilter } from "../ui/controls/FilterSelect.tsx"
 import { Menu } from "../ui/controls/Menu.tsx"
 import { SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
@@ -25,6 +25,8 @@ import { ImportSuppressions } from "./ImportSuppressions.tsx"
 import * as SuppressionReason from "../ui/display/SuppressionReason.ts"
 import { useAddedBy } from "./useAddedBy.ts"
 import { useRemoveSuppression } from "./useRemoveSuppression.ts"
+import { NoMatches } from "../ui/feedback/NoMatches.tsx"
+import { FilterBar } from "../ui/layout/FilterBar.tsx"
 
 const REASON_CHOICES = Object.entries(SuppressionReason.NAMES).map(([value, name]) => ({ value, name }))
 
@@ -86,34 +88,29 @@ export const Suppressions = () => {
         </>
       }
     >
-      <div className="flex flex-wrap items-center gap-2">
-        <SearchField label="Search suppressions" placeholder="Part of an address" typed={typed} />
-        <FilterSelect
+      <FilterBar search={<SearchField label="Search suppressions" placeholder="Part of an address" typed={typed} />}>
+        <ChoiceFilter
           label="Reason"
           choices={REASON_CHOICES}
-          selected={reason === undefined ? [] : [reason]}
-          onChange={([next]) => change({ reason: next })}
+          value={reason}
+          onChange={(next) => change({ reason: next })}
         />
-        <FilterSelect
+        <ChoiceFilter
           label="Source"
           choices={SOURCE_CHOICES}
-          selected={source === undefined ? [] : [source]}
-          onChange={([next]) => change({ source: next })}
+          value={source}
+          onChange={(next) => change({ source: next })}
         />
         <DateFilter label="Added since" value={since} onChange={(start) => change({ since: start })} />
-      </div>
+      </FilterBar>
       <PagedRows
         query={query}
         isPending={typed.isPending}
         empty={
           isFiltered ? (
-            <EmptyState
-              icon={<SearchX size={20} />}
-              title="No suppressions match your filters"
-              action={<Button onClick={() => void navigate({ search: {}, replace: true })}>Clear filters</Button>}
-            >
+            <NoMatches name="suppressions" onClear={() => void navigate({ search: {}, replace: true })}>
               Email to other addresses is sent as usual.
-            </EmptyState>
+            </NoMatches>
           ) : (
             <EmptyState icon={<Ban size={20} />} title="No suppressions yet">
               Addresses are added automatically after a hard bounce, a complaint or an unsubscribe. Add one to stop

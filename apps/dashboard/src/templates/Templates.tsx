@@ -1,10 +1,10 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
-import { LayoutTemplate, Plus, SearchX } from "lucide-react"
+import { LayoutTemplate, Plus } from "lucide-react"
 import { defined } from "../api/defined.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { Button } from "../ui/controls/Button.tsx"
-import { FilterSelect } from "../ui/controls/FilterSelect.tsx"
+import { ChoiceFilter } from "../ui/controls/FilterSelect.tsx"
 import { SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
@@ -14,6 +14,8 @@ import { Table } from "../ui/layout/Table.tsx"
 import { COLUMNS, KINDS } from "./TemplateColumns.tsx"
 import { NewTemplate } from "./NewTemplate.tsx"
 import * as TemplateQueries from "./content/TemplateQueries.ts"
+import { NoMatches } from "../ui/feedback/NoMatches.tsx"
+import { FilterBar } from "../ui/layout/FilterBar.tsx"
 
 const STATUSES = [
   { value: "draft", name: "Draft" },
@@ -45,37 +47,20 @@ export const Templates = () => {
       hint="Texts that your emails are made of, with versions, languages and checked variables."
       actions={button}
     >
-      <div className="flex flex-wrap items-center gap-2">
-        <SearchField label="Search templates" placeholder="Words of the name or alias" typed={typed} />
-        <FilterSelect
-          label="Kind"
-          choices={KIND_CHOICES}
-          selected={kind === undefined ? [] : [kind]}
-          onChange={([next]) => change({ kind: next })}
-        />
-        <FilterSelect
-          label="Status"
-          choices={STATUSES}
-          selected={status === undefined ? [] : [status]}
-          onChange={([next]) => change({ status: next })}
-        />
-      </div>
+      <FilterBar
+        search={<SearchField label="Search templates" placeholder="Words of the name or alias" typed={typed} />}
+      >
+        <ChoiceFilter label="Kind" choices={KIND_CHOICES} value={kind} onChange={(next) => change({ kind: next })} />
+        <ChoiceFilter label="Status" choices={STATUSES} value={status} onChange={(next) => change({ status: next })} />
+      </FilterBar>
       <PagedRows
         query={query}
         isPending={typed.isPending}
         empty={
           isFiltered ? (
-            <EmptyState
-              icon={<SearchX size={20} />}
-              title="No templates match your filters"
-              action={
-                <Button onClick={() => change({ kind: undefined, q: undefined, status: undefined })}>
-                  Clear filters
-                </Button>
-              }
-            >
+            <NoMatches name="templates" onClear={() => change({ kind: undefined, q: undefined, status: undefined })}>
               Archived templates are shown only with the status Archived.
-            </EmptyState>
+            </NoMatches>
           ) : (
             <EmptyState
               icon={<LayoutTemplate size={20} />}

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { Plus, SearchX, Webhook as Icon } from "lucide-react"
+import { Plus, Webhook as Icon } from "lucide-react"
 import { useState } from "react"
 import * as Queries from "../api/Queries.ts"
 import type { Webhook, WebhookWithSecret } from "../api/Records.ts"
@@ -8,21 +8,21 @@ import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
-import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
-import { FilterSelect } from "../ui/controls/FilterSelect.tsx"
+import { ChoiceFilter } from "../ui/controls/FilterSelect.tsx"
 import { SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
 import { defined } from "../api/defined.ts"
 import { eventName } from "../ui/display/eventName.ts"
 import { Duration, RelativeTime } from "../ui/display/Time.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
 import { type Column, Table } from "../ui/layout/Table.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
-import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { ResponseStatus } from "./ResponseStatus.tsx"
 import { SigningSecret } from "./SigningSecret.tsx"
 import { WebhookForm } from "./WebhookForm.tsx"
 import * as WebhookStatus from "./WebhookStatus.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import { NoMatches } from "../ui/feedback/NoMatches.tsx"
+import { FilterBar } from "../ui/layout/FilterBar.tsx"
+import { RowsPanel } from "../ui/layout/RowsPanel.tsx"
 
 const EXAMPLES = [
   {
@@ -64,38 +64,24 @@ export const Webhooks = () => {
       hint="Signed event notifications, retried until your endpoint accepts them."
       actions={button}
     >
-      <div className="flex flex-wrap items-center gap-2">
-        <SearchField label="Search webhooks" placeholder="URL, description or event" typed={typed} />
-        <FilterSelect
-          label="Status"
-          choices={STATUSES}
-          selected={status === undefined ? [] : [status]}
-          onChange={([next]) => change({ status: next })}
-        />
-      </div>
-      <Panel className="overflow-hidden">
-        {query.isPending ? (
-          <SkeletonRows rows={3} />
-        ) : query.isError ? (
-          <div className="p-4">
-            <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
-          </div>
-        ) : query.data.data.length === 0 ? (
-          <EmptyState icon={<Icon size={20} />} title="No webhooks yet" action={button} examples={EXAMPLES}>
-            Your endpoints appear here. Create a webhook to receive deliveries, bounces and complaints as they happen.
-          </EmptyState>
-        ) : rows.length === 0 ? (
-          <EmptyState
-            icon={<SearchX size={20} />}
-            title="No webhooks match your filters"
-            action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear filters</Button>}
-          >
-            Change or clear the filters to see more.
-          </EmptyState>
-        ) : (
-          <Table isCards isList label="Webhooks" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />
-        )}
-      </Panel>
+      <FilterBar search={<SearchField label="Search webhooks" placeholder="URL, description or event" typed={typed} />}>
+        <ChoiceFilter label="Status" choices={STATUSES} value={status} onChange={(next) => change({ status: next })} />
+      </FilterBar>
+      <RowsPanel
+        query={query}
+        rows={rows}
+        empty={
+          query.data?.data.length === 0 ? (
+            <EmptyState icon={<Icon size={20} />} title="No webhooks yet" action={button} examples={EXAMPLES}>
+              Your endpoints appear here. Create a webhook to receive deliveries, bounces and complaints as they happen.
+            </EmptyState>
+          ) : (
+            <NoMatches name="webhooks" onClear={() => change({ q: undefined, status: undefined })} />
+          )
+        }
+      >
+        {(shown) => <Table isCards isList label="Webhooks" rows={shown} keyOf={({ id }) => id} columns={COLUMNS} />}
+      </RowsPanel>
       <Dialog
         open={search.new === true}
         onOpenChange={setDialogOpen}

@@ -6,6 +6,7 @@ import { Menu } from "../../ui/controls/Menu.tsx"
 import { SearchInput, type TypedText } from "../../ui/controls/SearchField.tsx"
 import { cx } from "../../ui/display/cx.ts"
 import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
+import { FilterBar } from "../../ui/layout/FilterBar.tsx"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import { SavedViews } from "./SavedViews.tsx"
 import * as SearchText from "@waybill/domain/search/SearchText"
@@ -77,50 +78,49 @@ export const EmailSearchBar = ({ actions, context, found, onChange, typed }: Pro
   }
   return (
     <div className="flex flex-col gap-2">
-      <div className="flex flex-wrap items-center gap-2">
-        <div className="group relative w-full grow sm:w-auto sm:min-w-72 sm:basis-72">
-          <SearchInput
-            className="block"
-            input={input}
-            label="Search emails"
-            placeholder="Address, subject, tag, id or key:name"
-            text={text}
-            onText={setText}
-            onEnter={commitNow}
-            isInvalid={!isUnderstood && !isPending}
-          />
-          {text === "" ? (
-            // Over the list, which keeps its place.
-            <ul
-              aria-label="Examples of searches"
-              className="absolute top-full left-0 z-10 mt-1 hidden max-w-full flex-wrap gap-1.5 rounded-lg border border-line bg-raised p-1.5 shadow-float group-focus-within:flex"
-            >
-              {EXAMPLES.map((example) => (
-                <SearchButton key={example} text={example} onClick={() => change(example)} />
-              ))}
-            </ul>
-          ) : undefined}
-        </div>
-        {/* On a phone the buttons stay on one line, below the search. */}
-        <div className="flex max-w-full min-w-0 items-center gap-2">
-          <FilterSelect
-            label="Status"
-            isMultiple
-            choices={choicesOf(EmailSearch.EMAIL_STATUSES)}
-            selected={[...SearchText.valuesOf(text, "anyone"), ...SearchText.valuesOf(text, "is")]}
-            onChange={(statuses) => change(withStatuses(text, statuses))}
-          />
-          <Menu
-            align="start"
-            trigger={<Button icon={<Plus size={14} />}>Filter</Button>}
-            items={[
-              ...INSERTED.map(([field, name]) => ({ name, onSelect: () => insert(field) })),
-              { name: "Yesterday", onSelect: () => change(yesterdayIn(text)) },
-            ]}
-          />
-          <SavedViews search={text.trim()} onSelect={change} />
-        </div>
-      </div>
+      <FilterBar
+        search={
+          <div className="group relative w-full grow sm:w-auto sm:min-w-72 sm:basis-72">
+            <SearchInput
+              className="block"
+              input={input}
+              label="Search emails"
+              placeholder="Address, subject, tag, id or key:name"
+              text={text}
+              onText={setText}
+              onEnter={commitNow}
+              isInvalid={!isUnderstood && !isPending}
+            />
+            {text === "" ? (
+              // Over the list, which keeps its place.
+              <ul
+                aria-label="Examples of searches"
+                className="absolute top-full left-0 z-10 mt-1 hidden max-w-full flex-wrap gap-1.5 rounded-lg border border-line bg-raised p-1.5 shadow-float group-focus-within:flex"
+              >
+                {EXAMPLES.map((example) => (
+                  <SearchButton key={example} text={example} onClick={() => change(example)} />
+                ))}
+              </ul>
+            ) : undefined}
+          </div>
+        }
+      >
+        <FilterSelect
+          label="Status"
+          choices={choicesOf(EmailSearch.EMAIL_STATUSES)}
+          selected={[...SearchText.valuesOf(text, "anyone"), ...SearchText.valuesOf(text, "is")]}
+          onChange={(statuses) => change(withStatuses(text, statuses))}
+        />
+        <Menu
+          align="start"
+          trigger={<Button icon={<Plus size={14} />}>Filter</Button>}
+          items={[
+            ...INSERTED.map(([field, name]) => ({ name, onSelect: () => insert(field) })),
+            { name: "Yesterday", onSelect: () => change(yesterdayIn(text)) },
+          ]}
+        />
+        <SavedViews search={text.trim()} onSelect={change} />
+      </FilterBar>
       {chips.length === 0 && suggestions.length === 0 ? undefined : (
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1.5">
           <ul aria-label="Search filters" className="flex grow flex-wrap items-center gap-1.5">

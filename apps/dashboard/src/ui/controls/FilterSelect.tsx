@@ -1,5 +1,6 @@
 import { Check, ChevronDown } from "lucide-react"
 import { Button } from "./Button.tsx"
+import { cx } from "../display/cx.ts"
 import { Menu } from "./Menu.tsx"
 
 export interface Choice {
@@ -12,26 +13,22 @@ interface Props {
   readonly choices: ReadonlyArray<Choice>
   readonly selected: ReadonlyArray<string>
   readonly onChange: (selected: ReadonlyArray<string>) => void
-  /** Whether several values may be selected. */
-  readonly isMultiple?: boolean
 }
 
-/** Filters a list by one or several values. The button names what is selected. */
-export const FilterSelect = ({ choices, isMultiple = false, label, onChange, selected }: Props) => {
+/** Filters a list by several values. The button names what is selected. */
+export const FilterSelect = ({ choices, label, onChange, selected }: Props) => {
   const names = choices.filter(({ value }) => selected.includes(value)).map(({ name }) => name)
-  const toggle = (value: string) => {
-    const others = isMultiple ? selected.filter((each) => each !== value) : []
-    onChange(selected.includes(value) ? others : [...others, value])
-  }
+  const toggle = (value: string) =>
+    onChange(selected.includes(value) ? selected.filter((each) => each !== value) : [...selected, value])
   return (
     <Menu
       align="start"
       trigger={
-        <Button className="max-w-full min-w-0 shrink!">
+        <Button className={cx("max-w-full", names.length > 0 && "min-w-0 shrink!")}>
           <span className="truncate">
-            {names.length === 0
-              ? label
-              : `${label}: ${names.length > 2 ? `${names.length} selected` : names.join(", ")}`}
+            {/* A phone has room for what is selected. */}
+            {names.length === 0 ? label : <span className="max-sm:sr-only">{label}: </span>}
+            {names.length > 2 ? `${names.length} selected` : names.join(", ")}
           </span>
           <ChevronDown size={14} className="shrink-0 text-ink-3" aria-hidden />
         </Button>
@@ -48,3 +45,17 @@ export const FilterSelect = ({ choices, isMultiple = false, label, onChange, sel
     />
   )
 }
+
+interface ChoiceProps extends Pick<Props, "label" | "choices"> {
+  readonly value: string | undefined
+  readonly onChange: (value: string | undefined) => void
+}
+
+/** Filters a list by one value, or by none. */
+export const ChoiceFilter = ({ onChange, value, ...filter }: ChoiceProps) => (
+  <FilterSelect
+    {...filter}
+    selected={value === undefined ? [] : [value]}
+    onChange={(selected) => onChange(selected.at(-1))}
+  />
+)

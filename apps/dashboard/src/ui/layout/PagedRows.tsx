@@ -2,10 +2,8 @@ import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query
 import { type ReactNode, useEffect } from "react"
 import type { Page } from "../../api/Records.ts"
 import { Button } from "../controls/Button.tsx"
-import { ErrorMessage } from "../feedback/ErrorMessage.tsx"
 import { Results } from "../feedback/Results.tsx"
-import { SkeletonRows } from "../feedback/Skeleton.tsx"
-import { Panel } from "./Panel.tsx"
+import { RowsPanel } from "./RowsPanel.tsx"
 
 interface Props<Row> {
   readonly query: UseInfiniteQueryResult<InfiniteData<Page<Row>>>
@@ -40,19 +38,9 @@ export const PagedRows = <Row,>({ children, empty, isPending, query }: Props<Row
   const { isLoading, rows } = useRows(query)
   return (
     <Results isPending={isPending}>
-      <Panel className="overflow-hidden">
-        {isLoading ? (
-          <SkeletonRows />
-        ) : rows.length > 0 ? (
-          children(rows)
-        ) : query.isError ? (
-          <div className="p-4">
-            <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
-          </div>
-        ) : (
-          empty
-        )}
-      </Panel>
+      <RowsPanel query={query} rows={rows} isLoading={isLoading} empty={empty}>
+        {children}
+      </RowsPanel>
       {query.hasNextPage && rows.length > 0 ? (
         <div className="flex justify-center">
           <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
