@@ -49,7 +49,7 @@ await inDashboard("records and where they are found", (opened) => {
     await page.keyboard.press("Escape")
   })
 
-  it("the page of a domain says how much it sends, and leads to its mail", { timeout: TIMEOUT }, async () => {
+  it("a domain and the list of domains say how much bounces, and lead to the mail", { timeout: TIMEOUT }, async () => {
     const { page } = opened.tab
     for (const to of ["ana@example.org", "bounced@customers.test"])
       await create("/email/send", { from: "hello@acme.test", to, subject: "Hi", text: "Hi" })
@@ -64,6 +64,13 @@ await inDashboard("records and where they are found", (opened) => {
       return mail.count()
     }).toBe(1)
     await ContactSheet.shoot(page, "domain-mail")
+    await page.goto("/domains")
+    const row = page.getByRole("row", { name: /acme\.test/u })
+    await row.getByRole("link", { name: "50.0%" }).waitFor()
+    await row.getByRole("link", { name: "50.0%" }).click()
+    await page.waitForURL("**/emails?search=since*domain*acme.test*anyone*bounced")
+    await page.getByText("1 email", { exact: true }).waitFor()
+    await page.goto("/domains/acme.test")
     await page.getByRole("link", { name: "View its emails" }).click()
     await page.waitForURL("**/emails?search=domain*acme.test")
     assert.include(page.url(), "acme.test")

@@ -19,7 +19,14 @@ import { SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
 import { defined } from "../api/defined.ts"
 import { type Column, Table } from "../ui/layout/Table.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
-import { RelativeTime } from "../ui/display/Time.tsx"
+import { RelativeTime, useNow } from "../ui/display/Time.tsx"
+import * as SearchDates from "@waybill/domain/search/SearchDates"
+import * as SearchText from "@waybill/domain/search/SearchText"
+import * as TimeRange from "../early/TimeRange.ts"
+import * as Alarm from "../overview/Alarm.ts"
+import * as Series from "../overview/Series.ts"
+import { cx } from "../ui/display/cx.ts"
+import { formatPercent } from "../ui/display/formatPercent.ts"
 import { needsNoDns } from "./needsNoDns.ts"
 import { NoMatches } from "../ui/feedback/NoMatches.tsx"
 import { FilterBar } from "../ui/layout/FilterBar.tsx"
@@ -39,13 +46,18 @@ export const Domains = () => {
   const rows = (query.data?.data ?? []).filter(
     (domain) => domain.name.includes(q) && (status === undefined || domain.status === status),
   )
+  const bounces = useBounces()
   const button = canEdit ? (
     <Button variant="primary" icon={<Plus size={15} />} onClick={() => setDialogOpen(true)}>
       Add domain
     </Button>
   ) : undefined
   return (
-    <Screen title="Domains" hint="Domains you can send from once DNS is verified." actions={button}>
+    <Screen
+      title="Domains"
+      hint="Domains you can send from once DNS is verified. Bounces are of the last 30 days."
+      actions={button}
+    >
       <FilterBar search={<SearchField label="Search domains" placeholder="Part of the name" typed={typed} />}>
         <ChoiceFilter label="Status" choices={STATUSES} value={status} onChange={(next) => change({ status: next })} />
       </FilterBar>
@@ -63,7 +75,9 @@ export const Domains = () => {
           )
         }
       >
-        {(shown) => <Table isList label="Domains" rows={shown} keyOf={({ id }) => id} columns={COLUMNS} />}
+        {(shown) => (
+          <Table isList label="Domains" rows={shown} keyOf={({ id }) => id} columns={[...COLUMNS, ...bounces]} />
+        )}
       </RowsPanel>
       <Dialog
         open={search.new === true}
@@ -121,6 +135,30 @@ const COLUMNS: ReadonlyArray<Column<Domain>> = [
     ),
   },
 ]
+
+/** Returns the column of bounce rates, if the user may read them. One answer has the rates of all domains. */
+const useBounces = (): ReadonlyArray<Column<Domain>> => {
+  const now = useNow()
+  const { from, to } = TimeRange.rangeOf("30d", now)
+  const canRead = useHasScope("email:logs:read")
+  const rows = useQuery({ ...Queries.stats(from, to, "domain"), enabled: canRead }).data?.data
+  const cell = ({ name }: Domain) => {
+    const totals = Series.sum(rows?.filter(({ domain }) => domain === name) ?? [])
+    const ended = Series.ended(totals)
+    if (ended === 0) return <span className="text-ink-3">{rows === undefined ? "" : "–"}</span>
+    const rate = Series.rate(totals.bounced, ended)
+    return (
+      <Link
+        to="/emails"
+        search={{ search: `since:${SearchDates.write(from, now)} ${SearchText.write("domain", name)} anyone:bounced` }}
+        className={cx("hover:underline", rate > Alarm.LIMITS.bounced && "font-medium text-bad")}
+      >
+        {formatPercent(rate)}
+      </Link>
+    )
+  }
+  return canRead ? [{ name: "Bounced", number: true, cell }] : []
+}
 
 const AddDomain = ({ onCancel }: { readonly onCancel: () => void }) => {
   const client = useQueryClient()
