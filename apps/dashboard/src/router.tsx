@@ -122,8 +122,13 @@ const emails = screen(
 const email = createRoute({
   getParentRoute: () => shell,
   path: "/emails/$id",
-  validateSearch: ({ resend }: Record<string, unknown>): { readonly resend?: true } =>
-    resend === true ? { resend } : {},
+  validateSearch: ({
+    reschedule,
+    resend,
+  }: Record<string, unknown>): {
+    readonly resend?: true
+    readonly reschedule?: true
+  } => ({ ...(resend === true && { resend }), ...(reschedule === true && { reschedule }) }),
   loader: ({ params }) => {
     void queryClient.prefetchQuery(Queries.email(params.id))
     void queryClient.prefetchQuery(Queries.emailEvents(params.id))

@@ -235,27 +235,6 @@ await inDashboard("what is asked of an address", (opened) => {
     assert.deepEqual(opened.tab.consoleErrors, [])
   })
 
-  it("an email is sent again from one line of the palette", { timeout: TIMEOUT }, async () => {
-    const { page } = opened.tab
-    const { json } = await opened.instance.request("GET", "/email/logs?q=%22Order%207%22")
-    const { id } = json.data[0]
-    await page.goto("/overview")
-    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
-    await openPalette(`resend ${id}`)
-    await page.getByRole("option", { name: /^Resend.*Order 7/u }).waitFor()
-    await page.keyboard.press("Enter")
-    const dialog = page.getByRole("alertdialog", { name: "Resend to recipients it didn’t reach?" })
-    await dialog.getByRole("button", { name: "Cancel" }).click()
-    await dialog.waitFor({ state: "detached" })
-    assert.isTrue(page.url().endsWith(`/emails/${id}`))
-    await openPalette("resend Order 7")
-    await page.getByRole("option", { name: /^Resend.*Order 7/u }).click()
-    await dialog.getByRole("button", { name: "Resend" }).click()
-    await page.getByText("Copy queued.").waitFor()
-    await Browser.eventually(() => page.url()).not.toContain(id)
-    await dialog.waitFor({ state: "detached" })
-  })
-
   it("an empty search box shows examples while it has the focus", { timeout: TIMEOUT }, async () => {
     const { page } = opened.tab
     await page.goto("/emails")

@@ -2,6 +2,7 @@
 export const THEME = "waybill.theme"
 export const TEST_MODE = "waybill.test-mode"
 const SIGNED_IN = "waybill.signed-in"
+const SEARCHES = "waybill.searches"
 
 /** Returns a stored text; `null` if there is none, or where the browser allows no storage. */
 export const read = (name: string): string | null => {
@@ -30,8 +31,11 @@ interface LastSession {
   readonly until: number
 }
 
-export const rememberSession = (session: LastSession | null): void =>
+/** Stores the session, or forgets it and what was searched in it. */
+export const rememberSession = (session: LastSession | null): void => {
   write(SIGNED_IN, session === null ? null : JSON.stringify(session))
+  if (session === null) write(SEARCHES, null)
+}
 
 /** Returns the session of the page before, if it probably goes on. It says what to read, never what may be shown. */
 export const lastSession = (now: number): LastSession | undefined => {
@@ -42,3 +46,19 @@ export const lastSession = (now: number): LastSession | undefined => {
     return undefined
   }
 }
+
+/** Searches of the palette that are remembered. */
+const MAX_SEARCHES = 5
+
+/** Returns the last searches of the palette, newest first. */
+export const lastSearches = (): ReadonlyArray<string> => {
+  try {
+    const texts: unknown = JSON.parse(read(SEARCHES) ?? "[]")
+    return Array.isArray(texts) ? texts.filter((text) => typeof text === "string").slice(0, MAX_SEARCHES) : []
+  } catch {
+    return []
+  }
+}
+
+export const rememberSearch = (text: string): void =>
+  write(SEARCHES, JSON.stringify([text, ...lastSearches().filter((each) => each !== text)].slice(0, MAX_SEARCHES)))

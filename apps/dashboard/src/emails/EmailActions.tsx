@@ -34,14 +34,21 @@ export const EmailActions = ({ email, onChanged }: Props) => {
   const [canceling, setCanceling] = useState(false)
   const [scheduling, setScheduling] = useState(false)
   const [resending, setResending] = useState(false)
-  // The palette asks for it.
-  const { resend = false } = useSearch({ from: "/shell/emails/$id" })
+  // The palette asks for one of them.
+  const { reschedule = false, resend = false } = useSearch({ from: "/shell/emails/$id" })
   if (!canSend) return undefined
+  const forget = () =>
+    resend || reschedule ? void navigate({ to: ".", search: {}, replace: true, resetScroll: false }) : undefined
+  const setDialog = (set: (isOpen: boolean) => void) => (isOpen: boolean) => {
+    set(isOpen)
+    forget()
+  }
+  const canReschedule = email.status === "queued" && email.scheduled_at !== null
   const unreached = unreachedOf(email)
   const inProgress = email.recipients.filter(({ status }) => status === "queued" || status === "deferred").length
   return (
     <>
-      {email.status === "queued" && email.scheduled_at !== null ? (
+      {canReschedule ? (
         <Button icon={<CalendarClock size={14} />} onClick={() => setScheduling(true)}>
           Reschedule
         </Button>
@@ -73,10 +80,7 @@ export const EmailActions = ({ email, onChanged }: Props) => {
       </ConfirmDialog>
       <ConfirmDialog
         open={(resending || resend) && unreached.length > 0}
-        onOpenChange={(isOpen) => {
-          setResending(isOpen)
-          if (resend) void navigate({ to: ".", search: {}, replace: true, resetScroll: false })
-        }}
+        onOpenChange={setDialog(setResending)}
         title="Resend to recipients it didn’t reach?"
         isDestructive={false}
         action="Resend"
@@ -107,11 +111,15 @@ export const EmailActions = ({ email, onChanged }: Props) => {
           ? "Addresses that are still suppressed do not receive it."
           : ""}
       </ConfirmDialog>
-      <Dialog open={scheduling} onOpenChange={setScheduling} title="Reschedule email">
+      <Dialog
+        open={(scheduling || reschedule) && canReschedule}
+        onOpenChange={setDialog(setScheduling)}
+        title="Reschedule email"
+      >
         <Reschedule
           email={email}
           onDone={() => {
-            setScheduling(false)
+            setDialog(setScheduling)(false)
             onChanged()
           }}
         />

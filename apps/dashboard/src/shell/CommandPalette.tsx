@@ -1,6 +1,7 @@
 import { Dialog } from "@base-ui/react/dialog"
 import { Search } from "lucide-react"
 import { type KeyboardEvent, useEffect, useId, useState } from "react"
+import * as Stored from "../api/Stored.ts"
 import { cx } from "../ui/display/cx.ts"
 import { Kbd } from "../ui/display/Kbd.tsx"
 import { type Command, useCommands } from "./useCommands.tsx"
@@ -37,8 +38,14 @@ const CommandSearch = ({ onDone }: { readonly onDone: () => void }) => {
       commands.findIndex(({ name }) => name === only),
     )
   const current = commands[Math.min(index, commands.length - 1)]
+  const change = (next: string) => {
+    setText(next)
+    setIndex(undefined)
+  }
   const run = (command: Command | undefined) => {
     if (command === undefined) return
+    if (command.search !== undefined) return change(command.search)
+    if (command.isNamed !== true) Stored.rememberSearch(text.trim())
     onDone()
     command.run()
   }
@@ -69,10 +76,7 @@ const CommandSearch = ({ onDone }: { readonly onDone: () => void }) => {
           aria-label="Search or run a command"
           placeholder="Search screens, actions, addresses, subjects or ids"
           value={text}
-          onChange={(event) => {
-            setText(event.target.value)
-            setIndex(undefined)
-          }}
+          onChange={(event) => change(event.target.value)}
           onKeyDown={onKeyDown}
           className="h-12 w-full bg-transparent text-base outline-none placeholder:text-ink-3"
         />

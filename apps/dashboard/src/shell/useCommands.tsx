@@ -2,13 +2,16 @@ import { useQuery } from "@tanstack/react-query"
 import { useRouter } from "@tanstack/react-router"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as MeantSearch from "@waybill/domain/search/MeantSearch"
+import * as SearchDates from "@waybill/domain/search/SearchDates"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import {
   ArrowRight,
   Ban,
   BookOpen,
+  CalendarClock,
   CircleX,
   Globe,
+  History,
   KeyRound,
   LayoutTemplate,
   LogOut,
@@ -23,17 +26,20 @@ import {
 import { type ReactNode, useMemo } from "react"
 import * as Paths from "../api/Paths.ts"
 import * as Queries from "../api/Queries.ts"
+import * as Stored from "../api/Stored.ts"
 import type { Scope, Suppression } from "../api/Records.ts"
 import { permits } from "../early/permits.ts"
-import { type EmailFilters, GIVEN_UP } from "../emails/search/EmailFilters.ts"
+import type { EmailFilters } from "../emails/search/EmailFilters.ts"
 import { PaletteEmail } from "../emails/search/PaletteEmail.tsx"
 import { type EmailHits, useEmailHits } from "../emails/search/useEmailHits.ts"
 import { setTheme, useIsDark } from "../session/Theme.ts"
+import { useReschedule } from "../session/useReschedule.ts"
 import { useSession } from "../session/useSession.ts"
 import { useSignOut } from "../session/useSignOut.ts"
 import { useSuppress } from "../session/useSuppress.ts"
 import * as SuppressionReason from "../ui/display/SuppressionReason.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import { mailOrder, type MailOrder } from "./mailOrder.ts"
 import { matchesWords } from "./matchesWords.ts"
 import * as Navigation from "./Navigation.ts"
 import { useRecords } from "./useRecords.ts"
@@ -46,6 +52,10 @@ export interface Command {
   readonly content?: ReactNode
   readonly icon: ReactNode
   readonly keys?: ReadonlyArray<string>
+  /** Whether it is a screen or an action by its name, so that the text that found it is no search to remember. */
+  readonly isNamed?: boolean
+  /** The search that it repeats. */
+  readonly search?: string
   readonly run: () => void
 }
 
@@ -77,16 +87,20 @@ export const useCommands = (text: string): Commands => {
   const { session } = useSession()
   const isDark = useIsDark()
   const query = text.trim()
-  const isResend = RESENDING.test(query) && permits(session.scopes, "email:send")
-  const sought = isResend ? query.replace(RESENDING, "") : query
+  const order = useMemo(
+    () => (permits(session.scopes, "email:send") ? mailOrder(query, Date.now()) : undefined),
+    [query, session],
+  )
+  const sought = order?.sought ?? query
   const search = useMemo(() => searchOf(sought), [sought])
-  const hits = useEmailHits(sought, search.filters)
+  const hits = useEmailHits(sought, { ...order?.filters, ...search.filters })
   const { emails } = hits
   const meant = useMemo(() => meantOf(query), [query])
   const isMeant = useEmailHits(meant.text, meant.filters).emails.length > 0
   const records = useRecords(query)
   const signOut = useSignOut()
   const suppress = useSuppress()
+  const reschedule = useReschedule()
   const address = addressIn(query)
   const suppression = useQuery({
     ...Queries.suppressionOf(address ?? ""),
@@ -117,7 +131,19 @@ export const useCommands = (text: string): Commands => {
         ? { name: "Use light theme", icon: <Sun size={ICON} />, run: () => setTheme("light") }
         : { name: "Use dark theme", icon: <Moon size={ICON} />, run: () => setTheme("dark") },
     ]
-    const matches = [...screens, ...actions.filter(({ name }) => matchesWords(name, query))]
+    const matches = [...screens, ...actions.filter(({ name }) => matchesWords(name, query))].map(
+      (command): Command => ({ ...command, isNamed: true }),
+    )
+    const searches =
+      query === ""
+        ? Stored.lastSearches().map((search): Command => ({
+            name: `Search again: ${search}`,
+            content: <UntrustedText text={search} />,
+            icon: <History size={ICON} />,
+            search,
+            run: () => undefined,
+          }))
+        : []
     const named = records.map(({ icon: Icon, kind, name, search: filters, to }): Command => ({
       name: `${kind} ${to} ${name}`,
       content: (
@@ -141,19 +167,20 @@ export const useCommands = (text: string): Commands => {
               run: () => openPage(Paths.pathWith("/docs/search", { q: query })),
             },
           ]
-    const mails = emails
-      .filter(({ recipients }) => !isResend || recipients.some(({ status }) => GIVEN_UP.has(status)))
-      .map((email): Command => ({
-        name: email.id,
-        content: (
-          <>
-            {isResend ? "Resend" : undefined}
-            <PaletteEmail email={email} filters={search.filters} />
-          </>
-        ),
-        icon: isResend ? <Send size={ICON} /> : <Mail size={ICON} />,
-        run: go(`/emails/${email.id}`, isResend ? { resend: "true" } : undefined),
-      }))
+    const mails = emails.map((email): Command => ({
+      name: email.id,
+      content: (
+        <>
+          {order === undefined ? undefined : <span className="shrink-0">{ORDERS[order.kind].name(order)}</span>}
+          <PaletteEmail email={email} filters={search.filters} />
+        </>
+      ),
+      icon: order === undefined ? <Mail size={ICON} /> : ORDERS[order.kind].icon,
+      run:
+        order?.at === undefined
+          ? go(`/emails/${email.id}`, order && { [order.kind]: "true" })
+          : reschedule(email, order.at),
+    }))
     const [only, ...others] = [...matches, ...named, ...mails]
     const canRead = permits(session.scopes, "email:logs:read")
     const canSuppress = permits(session.scopes, "suppressions:write")
@@ -165,6 +192,8 @@ export const useCommands = (text: string): Commands => {
     return {
       only: others.length === 0 && ofAddress.length === 0 && ofWaiting.length === 0 ? only?.name : undefined,
       commands: [
+        ...searches,
+        ...(order === undefined ? [] : mails),
         ...ofAddress,
         ...(ORDER.test(query) ? ofWaiting : []),
         ...matches,
@@ -172,7 +201,7 @@ export const useCommands = (text: string): Commands => {
         ...named,
         ...searchCommands(sought, search.text, go),
         ...(ORDER.test(query) ? [] : ofWaiting),
-        ...mails,
+        ...(order === undefined ? mails : []),
         ...docs,
       ],
     }
@@ -182,10 +211,11 @@ export const useCommands = (text: string): Commands => {
     isDark,
     history,
     isMeant,
-    isResend,
     meant,
+    order,
     query,
     records,
+    reschedule,
     search,
     session,
     signOut,
@@ -238,8 +268,14 @@ const SENDER = /^[^@\s"]*@?[^@\s"]+\.[^@\s.":]+$/u
 /** Begins a line that suppresses an address, and one that cancels emails. */
 const SUPPRESSING = /^(?:suppress|block|stop) /iu
 const ORDER = /^cancel /iu
-/** Begins a line whose emails are sent again to those who missed them. */
-const RESENDING = /^resend /iu
+/** How the emails of a line are shown with which something is done. */
+const ORDERS = {
+  resend: { icon: <Send size={ICON} />, name: () => "Resend" },
+  reschedule: {
+    icon: <CalendarClock size={ICON} />,
+    name: ({ at }: MailOrder) => (at === undefined ? "Reschedule" : `To ${SearchDates.show(at)}`),
+  },
+}
 
 /** Returns the address that a line is, or that it would suppress: "stop all mail to ana@acme.com". */
 const addressIn = (line: string): string | undefined => {

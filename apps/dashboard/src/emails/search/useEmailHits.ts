@@ -34,7 +34,7 @@ export const useEmailHits = (text: string, filters: EmailFilters): EmailHits => 
   const canRead = useHasScope("email:logs:read")
   const canSearch = canRead && text.length >= MIN_CHARS && text.length <= MAX_CHARS
   const { data, isFetching } = useQuery({
-    queryKey: ["email hits", searched],
+    queryKey: ["email hits", filters],
     queryFn: ({ signal }) => Api.get<Page<Email>>("/email/logs", { ...filters, limit: MAX_HITS }, signal),
     enabled: canSearch && searched === text,
   })
