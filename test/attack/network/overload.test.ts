@@ -2,6 +2,7 @@ import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { Effect } from "effect"
 import { once } from "node:events"
+import { LIMITS } from "../../../apps/server/src/http/pages/DocumentWindows.ts"
 import * as net from "node:net"
 import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
@@ -12,7 +13,7 @@ const BUDGETS = {
   answers: { total_bytes: 48 * MIB, holder_bytes: 32 * MIB },
 }
 
-const DOCUMENTS = { requests: 5, bytes: 64 * MIB, allBytes: 64 * MIB, firstBytes: 0 }
+const DOCUMENTS = { ...LIMITS, requests: 5, bytes: 64 * MIB, allBytes: 64 * MIB, firstBytes: 0 }
 
 interface Client {
   readonly socket: net.Socket
@@ -210,7 +211,7 @@ layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS
 })
 
 /** Limits that allow a few copies of the contract. */
-const DOCUMENT_LIMITS = { requests: 1_000, bytes: 2 * MIB, allBytes: 64 * MIB, firstBytes: 0 }
+const DOCUMENT_LIMITS = { ...LIMITS, requests: 1_000, bytes: 2 * MIB, allBytes: 64 * MIB, firstBytes: 0 }
 
 layer(HttpWorld.layer({ documents: DOCUMENT_LIMITS }), { excludeTestServices: true, timeout: "90 seconds" })(
   "a client that downloads documents",

@@ -39,6 +39,8 @@ export const securityBounds: ReadonlyArray<Group> = [
       ),
       operator("Connections reserved for health checks beyond these", "RESERVED_CONNECTIONS", CONNECTIONS, "closed"),
       customer("Requests for documents per address and minute", "DOCUMENTS_PER_MINUTE", DOCUMENTS, "429"),
+      customer("Searches of the documentation per address and minute", "SEARCHES_PER_MINUTE", DOCUMENTS, "429"),
+      operator("Searches of the documentation per process and minute", "ALL_SEARCHES_PER_MINUTE", DOCUMENTS, "429"),
       customer("Bytes of documents per address and minute", "DOCUMENT_BYTES_PER_MINUTE", DOCUMENTS, "429"),
       operator("Batches of mail or suppressions in progress per process", "MAX_AT_ONCE", LARGE, "they wait"),
       operator("Batches of mail or suppressions of an account in progress", "MAX_PER_ACCOUNT", LARGE, "they wait"),

@@ -5,6 +5,7 @@ import { OpenApi } from "effect/http-api"
 import { globSync, readFileSync } from "node:fs"
 import { type Contract, groupsOf } from "../../../apps/server/src/http/pages/reference/Contract.ts"
 import * as ReferencePage from "../../../apps/server/src/http/pages/reference/ReferencePage.ts"
+import { SEARCHES_PER_MINUTE } from "../../../apps/server/src/http/pages/DocumentWindows.ts"
 import * as Library from "../../../apps/server/src/http/pages/site/Library.ts"
 import * as errors from "../../../scripts/generate/errors.ts"
 import * as events from "../../../scripts/generate/events.ts"
@@ -139,6 +140,21 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       assert.strictEqual(found[0], answer, query)
       assert.strictEqual(new Set(found).size, found.length, query)
     }
+  })
+
+  it.effect("answers pages with the first results as JSON, in a rate window of searches", function* () {
+    const world = yield* HttpWorld
+    const { headers, json } = yield* world.request("GET", "/docs/search.json?q=webhook+signature")
+    assert.strictEqual(headers.get("access-control-allow-origin"), "*")
+    assert.strictEqual(headers.get("x-ratelimit-limit"), String(SEARCHES_PER_MINUTE))
+    assert.lengthOf(json, 8)
+    const [first] = json
+    assert.deepStrictEqual(first, {
+      title: "Verify a call",
+      url: "/docs/webhooks#verify-a-call",
+      about: "section · Receive webhooks and read events",
+    })
+    assert.deepStrictEqual((yield* world.request("GET", "/docs/search.json")).json, [])
   })
 
   it.effect("says which word it took for a misspelt one", function* () {

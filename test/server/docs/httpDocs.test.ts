@@ -12,8 +12,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     const html = text.replaceAll(/<script>[\s\S]*?<\/script>/gu, "")
     assert.notMatch(html, /<(?:script|link|img|iframe)\b/u)
     const policy = headers.get("content-security-policy") ?? ""
-    assert.match(policy, /; default-src 'none'; /u)
-    assert.notMatch(policy, /https?:|\*|connect-src/u)
+    assert.match(policy, /; default-src 'none'; .*; connect-src 'self'; /u)
+    assert.notMatch(policy, /https?:|\*/u)
+    const { headers: verify } = yield* world.request("GET", "/verify")
+    assert.match(verify.get("content-security-policy") ?? "", /; connect-src 'none'; /u)
   })
 
   // threat: docs-page

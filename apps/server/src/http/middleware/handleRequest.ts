@@ -133,11 +133,11 @@ const responseTo = Effect.fnUntraced(function* <E, R>(
 const documentResponse = Effect.fnUntraced(function* <R>(
   app: Effect.Effect<Response, never, R>,
   { windows }: Options,
-  { id, request }: Incoming,
+  { id, path, request }: Incoming,
   address: string,
 ) {
   const now_ms = yield* Clock.currentTimeMillis
-  const { refusal, standing } = windows.count(address, now_ms)
+  const { refusal, standing } = windows.count(address, now_ms, path)
   const response = refusal === undefined ? yield* app : Responses.respond(refusal, id)
   const bytes = request.method === "HEAD" ? 0 : lengthOf(response)
   const byteRefusal = bytes === 0 ? undefined : windows.charge(address, now_ms, bytes)

@@ -11,14 +11,15 @@ import * as SitePages from "./site/SitePages.ts"
 
 /**
  * Isolates the pages from the dashboard, which has the same address: without `allow-same-origin` a page has an origin of
- * its own, without cookies, storage or responses of the service. It runs only its own inline script, by its hash, and
- * requests nothing; its form leads to the page of search results. See docs/decisions/api.md, 0030.
+ * its own, without cookies, storage or responses of the service. It runs only its own inline script, by its hash. A page
+ * with the search may call the service, of which it can read `/docs/search.json` only. See docs/decisions/api.md, 0030.
  */
-const policy = (hashes: ReadonlyArray<string>): string =>
+const policy = (hashes: ReadonlyArray<string>, connect: "'self'" | "'none'"): string =>
   [
     "sandbox allow-scripts allow-forms",
     "default-src 'none'",
     `script-src ${hashes.join(" ")}`,
+    `connect-src ${connect}`,
     "style-src 'unsafe-inline'",
     "base-uri 'none'",
     "form-action 'self'",
@@ -26,11 +27,16 @@ const policy = (hashes: ReadonlyArray<string>): string =>
   ].join("; ")
 
 const NOSNIFF = { "x-content-type-options": "nosniff", "referrer-policy": "no-referrer" }
+/** The pages have an opaque origin. What they read is the same for everybody. */
+const READABLE = { ...NOSNIFF, "cache-control": "no-cache", "access-control-allow-origin": "*" }
 const HTML = "text/html; charset=utf-8"
 const MARKDOWN = "text/markdown; charset=utf-8"
 const TEXT = "text/plain; charset=utf-8"
 
-const guarded = (html: string) => ({ ...NOSNIFF, "content-security-policy": policy(SharedDocument.scriptHashes(html)) })
+const guarded = (html: string, connect: "'self'" | "'none'" = "'self'") => ({
+  ...NOSNIFF,
+  "content-security-policy": policy(SharedDocument.scriptHashes(html), connect),
+})
 
 /** Paths of documents, which are the same for everybody and have rate windows of their own. */
 export const isDocument = (path: string): boolean => path === "/docs" || path.startsWith("/docs/") || FILES.has(path)
@@ -39,6 +45,8 @@ const FILES: ReadonlySet<string> = new Set(["/openapi.json", "/llms.txt", "/llms
 interface Written {
   readonly text: string
   readonly type: string
+  /** A page that calls nothing. */
+  readonly isAlone?: boolean
 }
 
 interface Shared {
@@ -46,10 +54,10 @@ interface Shared {
   readonly headers: Readonly<Record<string, string>>
 }
 
-const share = ({ text, type }: Written): Effect.Effect<Shared> =>
+const share = ({ isAlone = false, text, type }: Written): Effect.Effect<Shared> =>
   Effect.map(SharedDocument.make(text, type), (document) => ({
     document,
-    headers: type === HTML ? guarded(text) : NOSNIFF,
+    headers: type === HTML ? guarded(text, isAlone ? "'none'" : "'self'") : NOSNIFF,
   }))
 
 /** All documents of the site by path, each written at its first request, because most processes never serve them. */
@@ -65,7 +73,10 @@ const documentsOf = (contract: Contract) => {
     ]),
     ["/llms.txt", () => ({ text: SitePages.llmsText(site), type: TEXT })],
     ["/llms-full.txt", () => ({ text: SitePages.fullText(site), type: TEXT })],
-    ...Library.receiptPage().map((text): [string, () => Written] => ["/verify", () => ({ text, type: HTML })]),
+    ...Library.receiptPage().map((text): [string, () => Written] => [
+      "/verify",
+      () => ({ text, type: HTML, isAlone: true }),
+    ]),
     ...Library.files().map(({ path, text, type }): [string, () => Written] => [path, () => ({ text, type })]),
     ...pages.flatMap((page): ReadonlyArray<[string, () => Written]> => [
       [`/docs/${page.slug}`, () => ({ text: SitePages.documentPage(site, page), type: HTML })],
@@ -98,6 +109,8 @@ export const layer = HttpRouter.use((router) =>
     const answer = Effect.gen(function* () {
       const { search, site, written } = yield* documents
       const [path, query] = pathAndQuery((yield* HttpServerRequest.HttpServerRequest).url)
+      if (path === "/docs/search.json")
+        return HttpServerResponse.jsonUnsafe(SitePages.suggestions(search(query)), { headers: READABLE })
       if (path === "/docs/search") return page(SitePages.searchPage(site, query, search(query)))
       const write = written.get(path)
       if (write === undefined) return page(SitePages.missingPage(site), 404)

@@ -32,6 +32,7 @@ dl { margin: .25rem 0 0 }
 dt { border-top: 1px solid var(--line); padding: .45rem 0 0 }
 dt span { color: var(--soft); font-size: 13px }
 dd { margin: 0; padding: 0 0 .45rem; color: var(--soft) }
+small { color: var(--soft); font-size: 13px }
 [hidden] { display: none }
 @media (max-width: 48rem) {
   .page { display: block }
@@ -46,7 +47,10 @@ header p { margin: 0; font-weight: 600 }
 header p a { color: inherit; text-decoration: none }
 header .ways { font-weight: 400; display: flex; gap: 1rem }
 header .ways a { color: var(--accent); text-decoration: underline }
-header form { flex: 1; display: flex; gap: .5rem; min-width: 14rem }
+header form { position: relative; flex: 1; display: flex; gap: .5rem; min-width: 14rem }
+#suggestions { position: absolute; z-index: 1; top: 100%; left: 0; right: 0; margin-top: .25rem; max-height: 70vh; overflow-y: auto; background: var(--bg); border: 1px solid var(--soft); border-radius: 8px; padding: .25rem }
+#suggestions a { display: block; padding: .3rem .5rem; border-radius: 6px; color: inherit; text-decoration: none }
+#suggestions a[aria-selected="true"], #suggestions a:hover { background: var(--raised); color: var(--accent) }
 header button { white-space: nowrap; overflow-wrap: normal }
 nav summary { font-weight: 600 }
 nav .group { margin: 1.1rem 0 .3rem }
@@ -130,6 +134,6 @@ td code { background: var(--raised); border-radius: 4px; padding: 0 .25em }
 }
 mark { background: none; color: inherit; font-weight: 650 }
 .found p { margin: .1rem 0 .75rem; color: var(--soft) }
-small, .source { color: var(--soft); font-size: 13px }
+.source { color: var(--soft); font-size: 13px }
 .table:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
 `

@@ -2,6 +2,7 @@ import * as Clients from "./Clients.ts"
 import * as Html from "./Html.ts"
 import { scriptOf } from "./scriptOf.ts"
 import * as Style from "./Style.ts"
+import * as SuggestScript from "./SuggestScript.ts"
 
 export interface PageParts {
   readonly title: string
@@ -35,6 +36,7 @@ export const pageShell = ({
 <form action="/docs/search" role="search">
 <input id="search" type="search" name="q" aria-label="Search the documentation" placeholder="Search: an endpoint, an error, a setting" autocomplete="off" value="${Html.escaped(query)}">
 <button>Search</button>
+<div id="suggestions" role="listbox" aria-label="Results" hidden></div>
 </form>
 <p class="ways"><a href="/docs/api"${isReference ? ' aria-current="page"' : ""}>API reference</a> <a href="/">Dashboard</a></p>
 </header>
@@ -47,7 +49,7 @@ ${content}
 </main>
 </div>
 <p id="status" role="status" class="said"></p>
-<script>${scriptOf(Clients.ORIGIN)}</script>
+<script>${scriptOf(Clients.ORIGIN)}${SuggestScript.SCRIPT}</script>
 </body>
 </html>
 `

@@ -46,5 +46,5 @@ export const scriptOf = (placeholder: string): string => `
     event.preventDefault()
     document.getElementById("search").focus()
   })
-})()
+})();
 `

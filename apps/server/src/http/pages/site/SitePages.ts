@@ -128,12 +128,20 @@ const excerptOf = (text: string, query: string): string => {
         .join("")
 }
 
+const aboutOf = ({ kind, within }: SearchIndex.Entry): string => `${SearchIndex.NAMES[kind]} · ${within}`
+
+const MAX_SUGGESTIONS = 8
+
+/** Returns the first results, for the list below the search field. */
+export const suggestions = ({ entries }: SearchIndex.Found) =>
+  entries.slice(0, MAX_SUGGESTIONS).map((entry) => ({ title: entry.title, url: entry.url, about: aboutOf(entry) }))
+
 /** Returns the page of search results. */
 export const searchPage = (site: Site, query: string, { entries, mended }: SearchIndex.Found): string => {
   const asked = mended ?? query
   const items = entries.map(
-    ({ kind, text, title, url, within }) =>
-      `<li>${link(url, title)} <small>${SearchIndex.NAMES[kind]} · ${Html.escaped(within)}</small><p>${excerptOf(text, asked)}</p></li>`,
+    (entry) =>
+      `<li>${link(entry.url, entry.title)} <small>${Html.escaped(aboutOf(entry))}</small><p>${excerptOf(entry.text, asked)}</p></li>`,
   )
   const instead =
     mended === undefined
