@@ -27,7 +27,9 @@ const RUN_HERE = [
   "source-addresses.md",
   "upgrade.md",
   "failover.md",
+  "../inbound.md",
   "../scaling.md",
+  "../smtp.md",
   "../start.md",
 ]
 
@@ -42,9 +44,10 @@ beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), "waybill-docs-"))
   // As root, the embedded Postgres runs as another user, who needs access to the folder.
   await chmod(scratch, 0o711)
-  const [port, smtp, otherPort, otherSmtp, metrics] = await Promise.all(Array.from({ length: 5 }, freePort))
+  const [port, smtp, mail, otherPort, otherSmtp, metrics] = await Promise.all(Array.from({ length: 6 }, freePort))
   const env = { WAYBILL_DATA: join(scratch, "data"), HOME: scratch }
-  service = new WaybillCommand(["start"], { ...env, PORT: String(port), SMTP_PORT: String(smtp) })
+  const ports = { PORT: String(port), SMTP_PORT: String(smtp), MAIL_PORT: String(mail) }
+  service = new WaybillCommand(["start"], { ...env, ...ports })
   const said = await service.waitForOutput("curl ")
   const key = /API key +(wb_\w+)/u.exec(said)?.[1] ?? assert.fail(said)
   const { output } = await runToEnd(["accounts", "list", "--json"], env)
@@ -53,6 +56,8 @@ beforeAll(async () => {
     checkout: process.cwd(),
     instead: {
       "127.0.0.1:3025": `127.0.0.1:${port}`,
+      "127.0.0.1:2525": `127.0.0.1:${smtp}`,
+      "127.0.0.1:2526": `127.0.0.1:${mail}`,
       "METRICS_PORT=9464": `METRICS_PORT=${metrics}`,
       // A time at which the history has events.
       "2026-11-21T09:30:00Z": new Date().toISOString(),
@@ -75,7 +80,10 @@ afterAll(async () => {
   await rm(scratch, { recursive: true, force: true })
 }, TIMEOUT)
 
-const files = [...readdirSync(FOLDER).filter((name) => name.endsWith(".md")), "../scaling.md", "../start.md"]
+const files = [
+  ...readdirSync(FOLDER).filter((name) => name.endsWith(".md")),
+  ...RUN_HERE.filter((name) => name.startsWith("../")),
+]
 const known = (wanted: (name: string) => boolean) =>
   files.filter(wanted).flatMap((name) => DocCommands.blocks(join(FOLDER, name)))
 const title = ({ file, line, text }: DocCommands.Block) => ({ title: `${file}:${line} ${text.trim().split("\n")[0]}` })
