@@ -36,7 +36,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"time"
 
 	"waybill.example/waybill"
 )
