@@ -155,6 +155,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       about: "section · Receive webhooks and read events",
     })
     assert.deepStrictEqual((yield* world.request("GET", "/docs/search.json")).json, [])
+    // The last word is still being typed.
+    for (const typed of ["webhook signatu", "webhook sign"])
+      assert.strictEqual((yield* world.request("GET", `/docs/search.json?q=${typed}`)).json[0].url, first.url, typed)
   })
 
   it.effect("says which word it took for a misspelt one", function* () {

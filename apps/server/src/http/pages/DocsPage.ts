@@ -84,7 +84,8 @@ const documentsOf = (contract: Contract) => {
     ]),
   ])
   let index: SearchIndex.SearchIndex | undefined
-  const search = (query: string) => (index ??= SearchIndex.make(pages, contract)).search(query)
+  const search: SearchIndex.SearchIndex["search"] = (query, isTyped) =>
+    (index ??= SearchIndex.make(pages, contract)).search(query, isTyped)
   return { site, written, search }
 }
 
@@ -110,7 +111,7 @@ export const layer = HttpRouter.use((router) =>
       const { search, site, written } = yield* documents
       const [path, query] = pathAndQuery((yield* HttpServerRequest.HttpServerRequest).url)
       if (path === "/docs/search.json")
-        return HttpServerResponse.jsonUnsafe(SitePages.suggestions(search(query)), { headers: READABLE })
+        return HttpServerResponse.jsonUnsafe(SitePages.suggestions(search(query, true)), { headers: READABLE })
       if (path === "/docs/search") return page(SitePages.searchPage(site, query, search(query)))
       const write = written.get(path)
       if (write === undefined) return page(SitePages.missingPage(site), 404)

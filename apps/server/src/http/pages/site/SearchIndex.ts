@@ -52,7 +52,8 @@ export interface Found {
 }
 
 export interface SearchIndex {
-  readonly search: (query: string) => Found
+  /** Finds what a query asks for. The last word of one that is still typed may be the begin of another. */
+  readonly search: (query: string, isTyped?: boolean) => Found
 }
 
 export const MAX_QUERY_CHARS = 200
@@ -77,6 +78,8 @@ const LIST_OF_PARTS = 0.5
 const RELATED_WEIGHT = 0.8
 /** Misspelt words of a query that are mended: each is compared with every word. */
 const MAX_MENDED = 3
+/** Words that begin as a word of the query does. */
+const MAX_BEGUN = 20
 /** Places that are searched for the form of a mended word. */
 const MAX_FORMS = 50
 /** A place whose whole title, or the end of whose address, is asked for comes before all others. */
@@ -114,17 +117,18 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
     return nearestName(typed, forms) ?? forms[0] ?? stem
   }
 
-  const search = (query: string): Found => {
+  const search = (query: string, isTyped = false): Found => {
     const asked = [...new Set(SearchWords.of(query.slice(0, MAX_QUERY_CHARS)))].slice(0, MAX_WORDS)
     const name = nameOf(query)
     const asides = new Set<Kind>()
     if (!ERROR_ASKED.test(query)) asides.add("error")
     if (!EVENT_ASKED.test(query)) asides.add("event")
     const mended = new Map<string, string | undefined>()
-    const knownAs = (word: string): ReadonlyArray<string> => {
-      if (counts.has(word) || SearchWords.RELATED.has(word) || word.length < 3) return [word]
+    const knownAs = (word: string, nth: number): ReadonlyArray<string> => {
+      const isBegun = isTyped && nth === asked.length - 1
+      if ((counts.has(word) && !isBegun) || SearchWords.RELATED.has(word) || word.length < 3) return [word]
       // A word that nothing has may be the begin of one, or misspelt.
-      const begun = vocabulary.filter((known) => known.startsWith(word)).slice(0, 20)
+      const begun = vocabulary.filter((known) => known.startsWith(word)).slice(0, MAX_BEGUN)
       if (begun.length > 0 || mended.size >= MAX_MENDED) return begun
       const nearest = nearestName(word, vocabulary)
       mended.set(word, nearest)
