@@ -123,6 +123,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
                 }
               await Browser.eventually(() => page.evaluate("document.documentElement.scrollWidth"), path).toBe(PHONE_PX)
             }
+            // What was searched for before is replaced.
             await page.keyboard.press("/")
             await page.keyboard.type("backup_to")
             await page.keyboard.press("Enter")

@@ -44,7 +44,9 @@ export const scriptOf = (placeholder: string): string => `
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.target.closest("input") !== null) return
     event.preventDefault()
-    document.getElementById("search").focus()
+    const search = document.getElementById("search")
+    search.focus()
+    search.select()
   })
 })();
 `
