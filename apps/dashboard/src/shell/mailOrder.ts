@@ -1,7 +1,7 @@
 import * as SearchDates from "@waybill/domain/search/SearchDates"
 import { type EmailFilters, GIVEN_UP } from "../emails/search/EmailFilters.ts"
 
-/** What a line asks to be done with an email that it searches for. */
+/** A change that a line asks for, and the search for the email to change. */
 export interface MailOrder {
   readonly kind: "resend" | "reschedule"
   readonly sought: string

@@ -4,7 +4,7 @@ import { Button } from "../controls/Button.tsx"
 import { EmptyState } from "./EmptyState.tsx"
 
 interface Props {
-  /** What the list holds, in the plural. */
+  /** The records of the list, in the plural. */
   readonly name: string
   readonly onClear: () => void
   readonly children?: ReactNode
