@@ -59,7 +59,7 @@ const ISO_WITH_OFFSET =
 /** Parses ISO 8601 with an offset or `Z`. A local time without an offset is ambiguous and refused. */
 export const parse = (text: string): Result.Result<Timestamp, string> => {
   const match = ISO_WITH_OFFSET.exec(text)
-  if (match === null) return Result.fail("must be an ISO 8601 time with an offset or Z, such as 2026-11-21T09:30:00Z")
+  if (match === null) return Result.fail("must be an ISO 8601 time with an offset or Z: YYYY-MM-DDThh:mm:ssZ")
   const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0)) as Parts
   const fraction = Number((match[7] ?? "").slice(0, 3).padEnd(3, "0"))
   const offset = (match[8] === "-" ? -1 : 1) * (Number(match[9] ?? 0) * HOUR + Number(match[10] ?? 0) * MINUTE)
