@@ -87,7 +87,7 @@ layer(Database.layerFresh)("a stop", (it) => {
       recordWorkers: () => Effect.void,
     })
     const { built, close } = yield* part(
-      Pipeline.make({ kind: "domain_check", prepare: (jobs) => Effect.succeed(jobs.map(() => Effect.never)) }),
+      Pipeline.make({ kind: "domain_check", prepare: () => Effect.succeed(() => Effect.never) }),
       stop,
     ).pipe(Effect.provideService(Processes, processes), Effect.provide(Layer.mock(EventStore)({})))
     yield* Effect.promise(async () => {

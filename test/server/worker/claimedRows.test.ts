@@ -150,7 +150,7 @@ layer(OneConnection)("work under a lease", (it) => {
         VALUES ('slow', 'acc', 'domain_check', 'slow', now(), true, '{}')`
       const { inFlight } = yield* Pipeline.make({
         kind: "domain_check",
-        prepare: (jobs) => Effect.as(prepared.await, jobs.map(work)),
+        prepare: () => Effect.as(prepared.await, work),
       }).pipe(Effect.provideService(Processes, processes), Effect.provideService(EventStore, noStore))
       yield* until(() => inFlight() === 1)
       yield* statement("UPDATE outbox SET lease_token = 'another' WHERE id = 'slow'")

@@ -65,7 +65,7 @@ const away = Effect.gen(function* () {
       yield* answer.await
       yield* Leases.settle(job.row)
     }).pipe(Effect.onInterrupt(() => Effect.sync(() => state.dropped++)))
-  const pipeline = Pipeline.make({ kind: "delivery", prepare: (jobs) => Effect.succeed(jobs.map(work)) })
+  const pipeline = Pipeline.make({ kind: "delivery", prepare: () => Effect.succeed(work) })
   yield* stands
   const { kick } = yield* Effect.provide(pipeline, processes)
   return { answer, begun, kick, room, state }

@@ -202,7 +202,7 @@ describe("a pipeline", () => {
           begun.push(began)
           return began ? Leases.settle(job.row) : job.giveBack
         })
-      const pipeline = Pipeline.make({ kind: "delivery", prepare: (jobs) => Effect.succeed(jobs.map(work)) })
+      const pipeline = Pipeline.make({ kind: "delivery", prepare: () => Effect.succeed(work) })
       const { kick } = yield* Effect.provide(pipeline, processes)
       yield* kick
       yield* World.until(

@@ -60,10 +60,10 @@ export interface Options<R> {
   /** The bound that the pipelines of the other cells share. */
   readonly bound?: RowBound.RowBound
   readonly stopWithin?: Duration.Input
-  /** Returns one effect for each job, in their order, and reads what they have in common. */
+  /** Reads what the jobs have in common, and returns what makes the work of each. */
   readonly prepare: (
     jobs: ReadonlyArray<PipelineJob>,
-  ) => Effect.Effect<ReadonlyArray<Work<R>>, StoreUnavailable.StoreUnavailable, R>
+  ) => Effect.Effect<(job: PipelineJob) => Work<R>, StoreUnavailable.StoreUnavailable, R>
 }
 
 export interface Pipeline {
@@ -147,21 +147,24 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
         yield* untilDone(Leases.postpone(row, DateTime.formatIso(until)))
       })
 
-    const run = (claimed: ClaimedRows.ClaimedRow, work: Work<R>) =>
+    const run = (claimed: ClaimedRows.ClaimedRow, work: () => Work<R>) =>
       Effect.map(
         running.start(
           Effect.ensuring(
-            Effect.catchCause(work, (cause) => handleFailure(claimed, cause)),
+            Effect.catchCause(Effect.suspend(work), (cause) => handleFailure(claimed, cause)),
             Effect.sync(() => finish(claimed)),
           ),
         ),
         (fiber) => void (claimed.fiber = fiber),
       )
 
-    const runAll = (batch: ReadonlyArray<ClaimedRows.ClaimedRow>): Effect.Effect<void, never, R | PgClient.PgClient> =>
-      prepare(batch.map(jobOf)).pipe(
-        Effect.flatMap((works) =>
-          Effect.forEach(batch, (claimed, i) => run(claimed, works[i] ?? Effect.void), { discard: true }),
+    const runAll = (
+      batch: ReadonlyArray<ClaimedRows.ClaimedRow>,
+    ): Effect.Effect<void, never, R | PgClient.PgClient> => {
+      const jobs = batch.map((claimed) => ({ claimed, job: jobOf(claimed) }))
+      return prepare(jobs.map(({ job }) => job)).pipe(
+        Effect.flatMap((workOf) =>
+          Effect.forEach(jobs, ({ claimed, job }) => run(claimed, () => workOf(job)), { discard: true }),
         ),
         // A row that cannot be read must not block the rows claimed with it, so each is then prepared alone. While the
         // database is away, nothing is wrong with any of them.
@@ -173,9 +176,10 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
               )
             : batch.length > 1
               ? Effect.forEach(batch, (claimed) => runAll([claimed]), { discard: true })
-              : Effect.forEach(batch, (claimed) => run(claimed, Effect.failCause(cause)), { discard: true }),
+              : Effect.forEach(batch, (claimed) => run(claimed, () => Effect.failCause(cause)), { discard: true }),
         ),
       )
+    }
 
     const claim = Effect.gen(function* () {
       const free = bound.free(cellRows)

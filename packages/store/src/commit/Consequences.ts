@@ -49,7 +49,7 @@ export const live: Consequences = {
     const deliveries: Array<WebhookDelivery> = []
     const canceled: Array<CanceledContent> = []
     for (const stream of touched) {
-      const row = pending(stream, now)
+      const row = nextWork(stream, now)
       if (row === "none") settle.push(stream.stream_id)
       else if (row !== undefined) arm.push(row)
       if (stream.added.some(({ event }) => event._tag === "EmailCanceled")) canceled.push(...canceledContent(stream))
@@ -81,7 +81,7 @@ export const live: Consequences = {
 }
 
 /** Returns the outbox row of a stream: its next due work, `none` for no work, undefined for a kind of stream without work. */
-export const pending = (stream: ChangedStream, now: string): OutboxRow | "none" | undefined => {
+export const nextWork = (stream: ChangedStream, now: string): OutboxRow | "none" | undefined => {
   switch (stream.aggregate.stream) {
     case Email.stream: {
       const row = delivery(stream, stream.state as Email.State)

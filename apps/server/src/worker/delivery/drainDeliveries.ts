@@ -33,14 +33,12 @@ export const drainDeliveries = (options: DeliveryPipelineOptions) =>
   Effect.suspend(() => {
     const withMemory = SharedMemory.make(MAX_LARGE_BYTES)
     const prepare = (jobs: ReadonlyArray<Pipeline.PipelineJob>) =>
-      Effect.map(PendingDeliveries.load(jobs.map(({ row }) => row)), (loaded) =>
-        jobs.map((job) => {
-          const pending = loaded.get(job.row.id)
-          const work = deliver(job, pending, { ...options, nextAttempt: options.nextAttempt ?? Retry.nextAttempt })
-          if (pending === undefined) return work
-          return withMemory(job.row.account_id, bytesOf(pending), traced(work, job.row, pending))
-        }),
-      )
+      Effect.map(PendingDeliveries.load(jobs.map(({ row }) => row)), (loaded) => (job: Pipeline.PipelineJob) => {
+        const pending = loaded.get(job.row.id)
+        const work = deliver(job, pending, { ...options, nextAttempt: options.nextAttempt ?? Retry.nextAttempt })
+        if (pending === undefined) return work
+        return withMemory(job.row.account_id, bytesOf(pending), traced(work, job.row, pending))
+      })
     return CellPipelines.make(options.inFlight ?? Pipeline.MAX_IN_FLIGHT, (bound) =>
       Pipeline.make({ ...options, kind: "delivery", bound, prepare }),
     )

@@ -22,7 +22,7 @@ const MAX_LOOK_PAUSE = Duration.millis(100)
  */
 export const advanceTestClocks = () =>
   CellPipelines.make(MAX_ADVANCES, (bound) =>
-    Pipeline.make({ kind: "test_clock", bound, prepare: (jobs) => Effect.succeed(jobs.map(advance)) }),
+    Pipeline.make({ kind: "test_clock", bound, prepare: () => Effect.succeed(advance) }),
   )
 
 const advance = Effect.fnUntraced(function* ({ giveBack, row, start }: Pipeline.PipelineJob) {

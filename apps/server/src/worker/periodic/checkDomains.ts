@@ -15,7 +15,7 @@ export const UNCHANGED_PAUSE = Duration.minutes(5)
 /** Checks the DNS of domains that are due. The event of a check says when the next one is due. */
 export const checkDomains = () =>
   CellPipelines.make(MAX_CHECKS, (bound) =>
-    Pipeline.make({ kind: "domain_check", bound, prepare: (jobs) => Effect.succeed(jobs.map(check)) }),
+    Pipeline.make({ kind: "domain_check", bound, prepare: () => Effect.succeed(check) }),
   )
 
 const check = Effect.fnUntraced(function* (job: Pipeline.PipelineJob) {

@@ -149,14 +149,14 @@ const ofCell = Effect.fnUntraced(function* (
       )
       const clocks = yield* TestClocks.timesOf(others)
       const byId = new Map(dispatches.map((dispatch) => [dispatch.id, dispatch]))
-      return jobs.map((job) => {
+      return (job) => {
         if (stuck.includes(job)) return postponeStuck
         const dispatch = byId.get(job.row.id)
         // A row without a delivery record has nothing to send.
         return dispatch === undefined
           ? Leases.settle(job.row)
           : traced(work(job, dispatch, clocks.get(job.row.clock ?? "")), dispatch)
-      })
+      }
     }),
   })
 })
