@@ -17,3 +17,7 @@ export type Category =
   | "source_address"
   /** The chosen source address is not one of this host; never final. */
   | "source_absent"
+  /** This instance does not have the transport of the domain. */
+  | "not_configured"
+  /** The message could not be signed. */
+  | "signing"

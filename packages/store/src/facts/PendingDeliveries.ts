@@ -1,3 +1,4 @@
+import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Address from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
 import type { AccountId } from "@waybill/domain/values/Id"
@@ -39,6 +40,10 @@ export interface PendingDelivery {
   /** Request that the message began with, for logs and traces. */
   readonly origin: Provenance.Provenance
 }
+
+/** Whether a message is test mail, which never leaves: by its account, or by its own history. */
+export const isTest = (account_id: string, { accepted }: Email.Message): boolean =>
+  !Livemode.isLive(account_id) || accepted.livemode === false
 
 /** Returns the unfinished recipients whose time has come. */
 export const due = (message: Email.Message, now: Timestamp.Timestamp): ReadonlyArray<Recipient.Recipient> => {

@@ -1,0 +1,109 @@
+import type * as Email from "@waybill/domain/email/Email"
+import * as Script from "@waybill/domain/email/Script"
+import type * as Recipient from "@waybill/domain/email/Recipient"
+import { messageHash } from "@waybill/mail/dkim/messageHash"
+import type { Category } from "@waybill/mail/reply/Category"
+import * as SourceAddress from "@waybill/mail/source/SourceAddress"
+import * as Transport from "@waybill/mail/transport/Transport"
+import * as Sandbox from "@waybill/store/content/Sandbox"
+import * as PendingDeliveries from "@waybill/store/facts/PendingDeliveries"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
+import { Context, Duration, Effect, Result } from "effect"
+import { collectOutcomes } from "./collectOutcomes.ts"
+import type { Attempted } from "./evaluateAttempts.ts"
+import * as OutgoingMessages from "./OutgoingMessages.ts"
+import type { PipelineJob } from "../Pipeline.ts"
+import { SigningKeys } from "./SigningKeys.ts"
+import { Transports } from "./Transports.ts"
+
+/** Maximum time of an attempt. For recipients without an outcome by then, the reply counts as lost. */
+export const ATTEMPT_LIMIT = Duration.minutes(10)
+
+export interface AttemptOptions extends OutgoingMessages.Sender {
+  /** Shortened by tests. */
+  readonly attemptLimit?: Duration.Duration
+}
+
+type Recipients = ReadonlyArray<Recipient.Recipient>
+
+/** Chooses the transport, composes and signs the message, sends it to these recipients, and returns the outcomes. */
+export const attemptDelivery = Effect.fnUntraced(function* (
+  job: PipelineJob,
+  pending: PendingDeliveries.PendingDelivery,
+  recipients: Recipients,
+  options: AttemptOptions,
+) {
+  const { account_id } = job.row
+  const { domain, message } = pending
+  const { choose, test } = yield* Transports
+  const transport = PendingDeliveries.isTest(account_id, message) ? test : choose(domain?.transport ?? null)
+  if (transport === undefined)
+    return deferAll(recipients, "not_configured", `this instance has no transport "${domain?.transport}"`)
+  const keys = domain === null ? [] : yield* (yield* SigningKeys).of(account_id, domain)
+  // Only mail of the sandbox, which stays on this machine, may go without a signature.
+  if (keys.length === 0 && transport.kind !== "capture")
+    return deferAll(recipients, "signing", "the domain's DKIM key could not be opened")
+  const composed = yield* Effect.result(OutgoingMessages.composeAndSign(account_id, pending, options, keys))
+  if (Result.isFailure(composed)) {
+    if (composed.failure._tag === "SigningFailed") return deferAll(recipients, "signing", composed.failure.message)
+    return yield* Effect.fail<OutgoingMessages.Unsendable | StoreUnavailable | "not started">(composed.failure)
+  }
+  const attempted = yield* send(job, message, recipients, transport, composed.success, options)
+  if (!attempted.some(isHandedOver)) return attempted
+  const message_sha256 = yield* Effect.promise(() => messageHash(composed.success.bytes))
+  return attempted.map((each): Attempted => (isHandedOver(each) ? { ...each, message_sha256 } : each))
+})
+
+/** Sends the message in one transaction for each number of attempts. */
+const send = Effect.fnUntraced(function* (
+  job: PipelineJob,
+  message: Email.Message,
+  recipients: Recipients,
+  transport: Transport.Transport["Service"],
+  composed: Pick<Transport.OutgoingMessage, "bytes" | "smtpUtf8">,
+  options: AttemptOptions,
+) {
+  const { account_id } = job.row
+  const { domain_id = null, email_id, subject } = message.accepted
+  let refused = false
+  const mail = {
+    ...composed,
+    emailId: email_id,
+    mailFrom: (to: ReadonlyArray<string>) => OutgoingMessages.returnPathFor(options, account_id, message, to),
+    mayBegin: () => {
+      const started = job.start()
+      refused ||= !started
+      return started
+    },
+    ...scriptOf(message),
+  }
+  const sending = [...Map.groupBy(recipients, ({ attempts }) => attempts)].map(([attempts, group]) =>
+    transport.deliver(
+      { ...mail, attempt: attempts + 1 },
+      group.map(({ address }) => address),
+    ),
+  )
+  const provide = <R>(context: Context.Context<R>): Context.Context<R> =>
+    context.pipe(
+      Context.add(SourceAddress.CurrentOwner, { account_id, domain_id }),
+      Context.add(Sandbox.Mail, { account_id, subject }),
+    )
+  const limit = options.attemptLimit ?? ATTEMPT_LIMIT
+  const attempted = yield* collectOutcomes(job, recipients, { sending, provide, limit })
+  // Nothing has left this machine and the service stops, so another process can take the row at once.
+  if (refused && attempted.every(({ outcome }) => outcome.no_attempt)) return yield* Effect.fail("not started" as const)
+  return attempted
+})
+
+/** Returns the script of a test message, which was checked when the message was accepted. */
+const scriptOf = ({ accepted: { script } }: Email.Message): Pick<Transport.OutgoingMessage, "script"> =>
+  script === undefined ? {} : { script: Result.getOrThrow(Script.parse(script)) }
+
+const isHandedOver = ({ outcome: { status } }: Attempted): boolean => status === "delivered" || status === "sent"
+
+/** Defers recipients for a reason of this instance, before anything was sent. */
+const deferAll = (recipients: Recipients, category: Category, response: string): ReadonlyArray<Attempted> =>
+  recipients.map((recipient) => ({
+    recipient,
+    outcome: Transport.deferred(recipient.address, Transport.NO_HOP, category, response),
+  }))
