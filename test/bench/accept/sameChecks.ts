@@ -4,7 +4,7 @@
 // checks cost, and the difference to Waybill what Effect and the rest cost.
 import "effect/schema/SchemaJITCompiler/enable"
 import { EmailMessage } from "@waybill/api/schemas/EmailMessage"
-import * as EmailAcceptance from "@waybill/domain/email/Acceptance"
+import * as Acceptance from "@waybill/domain/email/Acceptance"
 import * as Address from "@waybill/domain/values/Address"
 import type * as Id from "@waybill/domain/values/Id"
 import type { Timestamp } from "@waybill/domain/values/Timestamp"
@@ -76,7 +76,7 @@ interface Facts {
 
 interface Waiting {
   readonly hash: string
-  readonly command: EmailAcceptance.Command
+  readonly command: Acceptance.Command
   readonly row: Rows.Accepted
   readonly resolve: (verdict: Verdict) => void
   readonly reject: (cause: unknown) => void
@@ -111,12 +111,12 @@ const isAccepted = (facts: Facts, waiting: Waiting, before: number): boolean => 
   const emailId = row.message.id as Id.EmailId
   const { accepted, allowed, count, domain_id, key_id, monthly_emails, reason, status } = facts
   if (count > allowed || domain_id === null || status === null) return false
-  const decided = EmailAcceptance.accept(
+  const decided = Acceptance.accept(
     {
       now: row.message.createdAt as Timestamp,
       emailId,
       mode: "live",
-      messageId: EmailAcceptance.messageIdOf(emailId, name),
+      messageId: Acceptance.messageIdOf(emailId, name),
       domain: { id: domain_id, status, tracking: undefined },
       tracks: false,
       key: { id: key_id, domain: null },
@@ -156,7 +156,7 @@ const accept = inBatches<Waiting>({ most: MOST, atOnce: AT_ONCE, least: LEAST },
   clients.push(client)
 })
 
-const commandOf = (message: EmailMessage, { hash }: Rows.Accepted): EmailAcceptance.Command => ({
+const commandOf = (message: EmailMessage, { hash }: Rows.Accepted): Acceptance.Command => ({
   ...message,
   headers: message.headers ?? {},
   reply_tracking: message.reply_tracking ?? undefined,
@@ -165,7 +165,7 @@ const commandOf = (message: EmailMessage, { hash }: Rows.Accepted): EmailAccepta
   tags: [...new Set(message.tags)],
   metadata: message.metadata ?? undefined,
   content: {
-    sha256: hash.toString("hex") as EmailAcceptance.Command["content"]["sha256"],
+    sha256: hash.toString("hex") as Acceptance.Command["content"]["sha256"],
     has_html: message.html !== null,
     has_text: message.text !== null,
     attachments: [],

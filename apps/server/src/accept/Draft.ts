@@ -1,5 +1,5 @@
 import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
-import * as EmailAcceptance from "@waybill/domain/email/Acceptance"
+import * as Acceptance from "@waybill/domain/email/Acceptance"
 import * as Header from "@waybill/domain/email/Header"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Script from "@waybill/domain/email/Script"
@@ -13,16 +13,16 @@ import * as Content from "@waybill/store/content/Content"
 
 /** A message as requested, and the content to store for it. */
 export interface Draft {
-  readonly command: EmailAcceptance.Command
+  readonly command: Acceptance.Command
   readonly blobs: ReadonlyArray<Content.Blob>
   /** The message that this one resends. */
-  readonly original?: EmailAcceptance.Context["original"]
+  readonly original?: Acceptance.Context["original"]
   /** Names the copy in the history of the message that this one resends. */
   readonly nameCopy?: (copy: Id.EmailId, at: Timestamp.Timestamp) => ReadonlyArray<Append>
 }
 
 /** Returns the draft of a message. A missing text part is derived when the mail is composed, to keep acceptance cheap. */
-export const fromMessage = (message: EmailMessage, template?: EmailAcceptance.UsedTemplate): Draft => {
+export const fromMessage = (message: EmailMessage, template?: Acceptance.UsedTemplate): Draft => {
   const body = Content.encodeBody(message)
   const files = (message.attachments ?? []).map((file) => ({
     ...file,
@@ -72,7 +72,7 @@ export const fromMessage = (message: EmailMessage, template?: EmailAcceptance.Us
 }
 
 /** Takes the headers that only test mail has out of the headers: the name of a test clock, and a script. */
-const withoutTestHeaders = (headers: EmailAcceptance.Command["headers"]) => {
+const withoutTestHeaders = (headers: Acceptance.Command["headers"]) => {
   const names = Object.keys(headers)
   const find = (wanted: string) => names.find((name) => name.toLowerCase() === wanted)
   const clock = find(Header.TEST_CLOCK)
@@ -85,14 +85,14 @@ const withoutTestHeaders = (headers: EmailAcceptance.Command["headers"]) => {
   }
 }
 
-const domainsOf = (command: EmailAcceptance.Command): ReadonlyArray<string> => {
-  const name = EmailAcceptance.domainOf(command)
-  const sender = EmailAcceptance.senderDomain(command.headers)
+const domainsOf = (command: Acceptance.Command): ReadonlyArray<string> => {
+  const name = Acceptance.domainOf(command)
+  const sender = Acceptance.senderDomain(command.headers)
   return sender === undefined ? [name] : [name, sender]
 }
 
 /** Returns the keys of all recipients, under which the suppression list knows them. */
-export const recipientKeys = ({ bcc, cc, to }: EmailAcceptance.Command): ReadonlyArray<string> =>
+export const recipientKeys = ({ bcc, cc, to }: Acceptance.Command): ReadonlyArray<string> =>
   [...to, ...cc, ...bcc].map(({ address }) => Address.keyOf(address))
 
 /** Returns the UTC month of a moment, as `2026-11`; volume is counted per month. */

@@ -21,7 +21,7 @@ import * as NewIds from "../process/NewIds.ts"
 export type Work<A, E> = Omit<Commit<A, E>, "account_id">
 
 /** The request of a client whose call of the API was translated from another service's. */
-export interface Origin {
+export interface TranslatedRequest {
   /** Method and path as the client sent them. */
   readonly route: string
   /** Returns the hash of the body as the client sent it, which few requests need. */
@@ -32,10 +32,11 @@ export interface Origin {
   readonly suppressed: Map<string, ReadonlyArray<string>>
 }
 
-/** The origin of the call in progress; `undefined` if the client called the API itself. */
-export const Origin = Context.Reference<Origin | undefined>("@waybill/server/accept/RequestCommit/Origin", {
-  defaultValue: () => undefined,
-})
+/** The request that the call in progress was translated from; `undefined` if the client called the API itself. */
+export const TranslatedRequest = Context.Reference<TranslatedRequest | undefined>(
+  "@waybill/server/accept/RequestCommit/TranslatedRequest",
+  { defaultValue: () => undefined },
+)
 
 /** The store and account that a request commits to. */
 export interface Target {
@@ -43,14 +44,13 @@ export interface Target {
   readonly account_id: Claim["account_id"]
   /** The domain that the caller's key is bound to. */
   readonly domain: KeyLimits.BoundDomain
-  /** The request as the client sent it, if the request came through a door. */
-  readonly origin?: Origin | undefined
+  readonly translated?: TranslatedRequest | undefined
 }
 
 /** The target of the request in progress. */
 const currentTarget = Effect.gen(function* (): Effect.fn.Return<Target, never, EventStore | CurrentKey> {
   const { account_id, domain } = yield* CurrentKey
-  return { store: yield* EventStore, account_id, domain, origin: yield* Origin }
+  return { store: yield* EventStore, account_id, domain, translated: yield* TranslatedRequest }
 })
 
 /** The parts of a request that identify it for idempotency. */
@@ -102,7 +102,7 @@ export const commitSealed = Effect.fnUntraced(function* <A, E, E2, R>(
 /** Runs work that writes rows and no events, in one transaction with the stored answer, in the cell of the account. */
 export const commitRows = Effect.fnUntraced(function* <A, E, R>(call: Call, work: Effect.Effect<A, E, R>) {
   const key = yield* CurrentKey
-  const claim = claimOf({ ...key, origin: yield* Origin }, call)
+  const claim = claimOf({ ...key, translated: yield* TranslatedRequest }, call)
   if (claim === undefined)
     return response({ answer: yield* AccountWrites.run(key.account_id, work), isReplayed: false })
   const working = IdempotentWork.run(claim, yield* NewIds.now, work, (answer) => Buffer.from(JSON.stringify(answer)))
@@ -185,19 +185,21 @@ const response = <A>({ answer, isReplayed }: Outcome<A>) =>
  * is refused with 422.
  */
 const claimOf = (
-  { account_id, domain, origin }: Pick<Target, "account_id" | "domain" | "origin">,
+  { account_id, domain, translated }: Pick<Target, "account_id" | "domain" | "translated">,
   { caller, endpoint, headers, params, payload }: Call,
 ): Claim | undefined => {
   const key = headers?.["idempotency-key"]
   if (key === undefined) return undefined
-  const route = origin?.route ?? `${endpoint.method} ${endpoint.path.replace(/^\/v1/u, "")}`
+  const route = translated?.route ?? `${endpoint.method} ${endpoint.path.replace(/^\/v1/u, "")}`
   const callerParts = { ...(domain === null ? {} : { domain }), ...(caller === undefined ? {} : { caller }) }
   return {
     account_id,
     route,
     key,
     fingerprint: fingerprint(
-      origin === undefined ? { params, payload, ...callerParts } : { body: origin.hashOfBody(), ...callerParts },
+      translated === undefined
+        ? { params, payload, ...callerParts }
+        : { body: translated.hashOfBody(), ...callerParts },
     ),
   }
 }

@@ -12,7 +12,7 @@ import { Clock, Effect, Result } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import * as NewIds from "../process/NewIds.ts"
 import * as Templating from "../templates/Templating.ts"
-import * as Acceptance from "./Acceptance.ts"
+import * as AcceptCommit from "./AcceptCommit.ts"
 import { commitTemplated } from "./commitTemplated.ts"
 import * as Draft from "./Draft.ts"
 import * as Rehearsal from "./Rehearsal.ts"
@@ -20,14 +20,14 @@ import * as RequestCommit from "./RequestCommit.ts"
 import * as Warnings from "./Warnings.ts"
 
 type Refused = Refusal & { readonly status: 422 | 429 | 403 }
-type Verdicts = ReadonlyArray<Acceptance.Verdict<Refusal>>
+type Verdicts = ReadonlyArray<AcceptCommit.Verdict<Refusal>>
 
 /** Accepts a message. */
 export const one = Effect.fnUntraced(function* (call: RequestCommit.Call & { readonly payload: Sendable.Sendable }) {
   const { payload } = call
-  const sender = yield* Acceptance.currentSender
+  const sender = yield* AcceptCommit.currentSender
   const { at, id } = yield* NewIds.newEmail
-  const accepting = (draft: Draft.Draft) => Acceptance.acceptDraft(sender, id, draft, at, Acceptance.queued)
+  const accepting = (draft: Draft.Draft) => AcceptCommit.acceptDraft(sender, id, draft, at, AcceptCommit.queued)
   if (!Sendable.isTemplated(payload)) {
     const { body, headers } = yield* RequestCommit.commit(call, accepting(Draft.fromMessage(payload)))
     return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofMessage(payload) } })
@@ -40,7 +40,7 @@ export const one = Effect.fnUntraced(function* (call: RequestCommit.Call & { rea
 /** Accepts all messages of a batch in one commit or, in permissive mode, those that are acceptable. */
 export const batch = Effect.fnUntraced(function* (
   call: RequestCommit.Call & { readonly payload: Batch },
-  sender: Acceptance.Sender,
+  sender: AcceptCommit.Sender,
 ) {
   const { emails, mode } = call.payload
   if (mode !== "permissive") yield* checkAllWellFormed(emails)
@@ -48,7 +48,7 @@ export const batch = Effect.fnUntraced(function* (
   const request_id = yield* ApiError.RequestId
   const rehearsal = yield* Rehearsal.Current
   const workOn = (drafts: ReadonlyArray<Drafted>) =>
-    Acceptance.accept<BatchAnswer, Refusal, Refused | Rehearsal.Rehearsed>({
+    AcceptCommit.accept<BatchAnswer, Refusal, Refused | Rehearsal.Rehearsed>({
       sender,
       before: rehearsal?.sums,
       at: Timestamp.fromMillis(millis),
@@ -128,7 +128,7 @@ const inBatch = (index: number, { details, more, unknown }: Violations.Violation
 const pathOf = (index: number, path: string): string =>
   `emails[${index}]${path === "" || path.startsWith("[") ? path : `.${path}`}`
 
-const queued = (index: number, { created_at, id }: Acceptance.Accepted): BatchResult => ({
+const queued = (index: number, { created_at, id }: AcceptCommit.Accepted): BatchResult => ({
   index,
   id,
   status: "queued",

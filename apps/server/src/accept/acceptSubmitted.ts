@@ -6,7 +6,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Provenance } from "@waybill/store/log/Provenance"
 import { Effect, Result } from "effect"
 import * as NewIds from "../process/NewIds.ts"
-import * as Acceptance from "./Acceptance.ts"
+import * as AcceptCommit from "./AcceptCommit.ts"
 import { commitTemplated } from "./commitTemplated.ts"
 import * as Draft from "./Draft.ts"
 import * as RequestCommit from "./RequestCommit.ts"
@@ -23,7 +23,7 @@ interface Answer {
 }
 
 /** The sender with the client's address. */
-interface SmtpSender extends Acceptance.Sender {
+interface SmtpSender extends AcceptCommit.Sender {
   readonly address: string
 }
 
@@ -57,11 +57,11 @@ export const acceptSubmitted = Effect.fn("acceptSubmitted")(function* (
   const { at, id } = yield* NewIds.newEmail
   const request_id = yield* NewIds.newId("RequestId")
   const accepting = (draft: Draft.Draft) =>
-    Acceptance.accept({
+    AcceptCommit.accept({
       sender,
       at,
       messages: [{ id, draft: Result.succeed(draft) }],
-      answer: Acceptance.only(({ created_at, id }): Answer => ({ id, created_at })),
+      answer: AcceptCommit.only(({ created_at, id }): Answer => ({ id, created_at })),
     })
   const target = { store: yield* EventStore, account_id, domain: key?.domain ?? null }
   const claim = idempotency === undefined ? undefined : claimOf(sender, idempotency)

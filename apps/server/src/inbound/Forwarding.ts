@@ -13,7 +13,7 @@ import * as RateWindows from "@waybill/store/admission/RateWindows"
 import * as Domains from "@waybill/store/readmodels/Domains"
 import * as Cells from "@waybill/store/routing/Cells"
 import { Effect, Result } from "effect"
-import * as Acceptance from "../accept/Acceptance.ts"
+import * as AcceptCommit from "../accept/AcceptCommit.ts"
 import type * as Draft from "../accept/Draft.ts"
 import * as NewIds from "../process/NewIds.ts"
 import * as ForwardLoops from "./ForwardLoops.ts"
@@ -104,7 +104,7 @@ export const isMadeUp = (account_id: Id.AccountId, { envelope }: Pick<Mail, "env
 
 interface Options {
   /** Absent for mail that comes in, of which strangers decide how much there is. */
-  readonly sender?: Acceptance.Sender
+  readonly sender?: AcceptCommit.Sender
   /** Why none of the forwards can be sent. */
   readonly refusal?: Refusal | undefined
 }
@@ -129,7 +129,7 @@ export const prepare = Effect.fn("Forwarding.prepare")(function* (
   const isWithin = sender !== undefined || addresses === 0 || (yield* ForwardVolume.take(account_id, addresses))
   const planned = isWithin ? asked : asked.map((each) => (each.addresses === 0 ? each : refused("forward_volume")))
   const drafts = planned.flatMap(({ message }) => (message === undefined ? [] : [message]))
-  return Acceptance.accept({
+  return AcceptCommit.accept({
     sender: sender ?? { account_id, key: null, tracks: false },
     at,
     messages: drafts,
@@ -151,7 +151,7 @@ export const prepare = Effect.fn("Forwarding.prepare")(function* (
 })
 
 interface Planned {
-  readonly message: Acceptance.Message<never> | undefined
+  readonly message: AcceptCommit.Message<never> | undefined
   readonly refusal: Refusal | undefined
   /** Addresses that the message goes to. */
   readonly addresses: number

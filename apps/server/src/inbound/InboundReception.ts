@@ -1,4 +1,4 @@
-import * as EmailAcceptance from "@waybill/domain/email/Acceptance"
+import * as Acceptance from "@waybill/domain/email/Acceptance"
 import * as Inbound from "@waybill/domain/inbound/Inbound"
 import * as InboundState from "@waybill/domain/inbound/InboundState"
 import type { Authentication, Envelope, Heading } from "@waybill/domain/inbound/InboundState"
@@ -61,7 +61,7 @@ export const workOf = Effect.fn("InboundReception.workOf")(function* <A>(
   const references = [
     ...Thread.referencesOf(heading.in_reply_to, heading.references),
     // A header may name a nearer mail, or be lost on the way.
-    ...(answered === undefined ? [] : [EmailAcceptance.messageIdOf(answered, inboundDomain as DomainName.DomainName)]),
+    ...(answered === undefined ? [] : [Acceptance.messageIdOf(answered, inboundDomain as DomainName.DomainName)]),
   ]
   const [known, routes] = yield* Cells.inCellOf(
     account_id,

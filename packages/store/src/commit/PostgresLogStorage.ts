@@ -139,9 +139,9 @@ const modelWrites = (
   changedStreams: ReadonlyArray<ChangedStream>,
   isOnNode: boolean,
 ): { readonly plain: ReadonlyArray<Fragment>; readonly others: ReadonlyArray<Fragment> } => {
-  const { changed, insert, update, values, write } = model
-  if (isOnNode && values !== undefined)
-    return { plain: partOf(rowsOf(model, changedStreams), (rows) => values(sql, rows)), others: [] }
+  const { changed, insert, insertOnNode, update, write } = model
+  if (isOnNode && insertOnNode !== undefined)
+    return { plain: partOf(rowsOf(model, changedStreams), (rows) => insertOnNode(sql, rows)), others: [] }
   if (insert === undefined)
     return { plain: [], others: partOf(rowsOf(model, changedStreams), (rows) => write(sql, rows)) }
   const begun = changedStreams.filter(begins)

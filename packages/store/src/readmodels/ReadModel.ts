@@ -54,7 +54,7 @@ export interface ReadModel {
   /** Writes rows that the live table does not have, of a large table: to look for each of them costs a tenth of a write. */
   readonly insert?: <E>(sql: Client<E>, rows: ReadonlyArray<object>) => Statement<object, E>
   /** Writes few rows by a statement of which a node of Citus keeps the plan. */
-  readonly values?: <E>(sql: Client<E>, rows: ReadonlyArray<object>) => Statement<object, E>
+  readonly insertOnNode?: <E>(sql: Client<E>, rows: ReadonlyArray<object>) => Statement<object, E>
   /** Returns the keys of rows and what events change of them. */
   readonly changed?: ReadModel["rows"]
   /** Writes changes of rows that the live table has. */

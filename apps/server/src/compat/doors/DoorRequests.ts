@@ -45,7 +45,7 @@ export const handle = Effect.fnUntraced(function* <R>(
   }
   if (trial !== undefined) return responseOf(spelled(door, yield* TRIALS.withPermits(1)(trial(doorRequest))), {})
   // A repeated request is recognized by what the client sent, because what it is translated to may depend on the time.
-  const origin: RequestCommit.Origin = {
+  const translated: RequestCommit.TranslatedRequest = {
     route: `${request.method} ${door.prefix}${path}`,
     hashOfBody: () => sha256(received),
     acceptsSuppressed: door.acceptsSuppressed,
@@ -71,7 +71,7 @@ export const handle = Effect.fnUntraced(function* <R>(
   const answer = yield* Effect.updateContext(handling, (services: Context.Context<Exclude<DoorServices, NativeApi>>) =>
     services.pipe(
       Context.add(NativeApi, { call: (native) => NativeCalls.call(calls, native) }),
-      Context.add(RequestCommit.Origin, origin),
+      Context.add(RequestCommit.TranslatedRequest, translated),
       Context.add(Provenance, provenance),
       Context.add(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
     ),

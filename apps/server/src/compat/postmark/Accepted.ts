@@ -24,8 +24,8 @@ export const of = ({ Bcc, Cc, To }: Recipients, id: string, created_at: string, 
  * repeated request does not.
  */
 export const answer = (recipients: Recipients, id: string, created_at: string) =>
-  Effect.map(RequestCommit.Origin, (origin) => {
-    const addresses = origin?.suppressed.get(id) ?? []
+  Effect.map(RequestCommit.TranslatedRequest, (translated) => {
+    const addresses = translated?.suppressed.get(id) ?? []
     const message =
       addresses.length === 0
         ? "OK"

@@ -162,7 +162,7 @@ const completable = Effect.fnUntraced(function* <E, R>(
   batches: (headers: DoorRequest["headers"]) => Effect.Effect<ReadonlyArray<string>, E, R>,
 ) {
   if (received["idempotency-key"] !== undefined) return yield* batches(received)
-  const request = `${accountOf(yield* Admitted)} ${(yield* RequestCommit.Origin)?.hashOfBody()}`
+  const request = `${accountOf(yield* Admitted)} ${(yield* RequestCommit.TranslatedRequest)?.hashOfBody()}`
   const key = unfinished.get(request) ?? randomUUID()
   return yield* Effect.onExit(batches({ "idempotency-key": key }), (exit) =>
     Effect.sync(() => (Exit.isSuccess(exit) ? unfinished.delete(request) : unfinished.set(request, key))),

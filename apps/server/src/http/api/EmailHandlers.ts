@@ -20,7 +20,7 @@ import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
 import { Clock, Effect, Option, Result } from "effect"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
-import * as Acceptance from "../../accept/Acceptance.ts"
+import * as AcceptCommit from "../../accept/AcceptCommit.ts"
 import type * as Draft from "../../accept/Draft.ts"
 import * as Refund from "../../accept/Refund.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
@@ -51,7 +51,7 @@ export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
         }),
       sendBatch: (call) =>
         LargeRequests.inTurn(
-          Effect.flatMap(Effect.andThen(Turn.next, Acceptance.currentSender), (sender) => Sends.batch(call, sender)),
+          Effect.flatMap(Effect.andThen(Turn.next, AcceptCommit.currentSender), (sender) => Sends.batch(call, sender)),
         ),
       receipt: (call) =>
         Effect.gen(function* () {
@@ -166,7 +166,7 @@ const warningsOf = Effect.fnUntraced(function* (original: Id.EmailId) {
 
 /** Reads the original twice: before the transaction, to know what it has to load, and inside it, where it is final. */
 const resending = Effect.fnUntraced(function* (id: Id.EmailId) {
-  const sender = yield* Acceptance.currentSender
+  const sender = yield* AcceptCommit.currentSender
   const { isOpen } = yield* EventKinds
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id: sender.account_id, stream_id: id })
@@ -199,11 +199,11 @@ const resending = Effect.fnUntraced(function* (id: Id.EmailId) {
       : Result.succeed(draftOf(message))
   }
   const copy = yield* NewIds.newEmail
-  return Acceptance.accept({
+  return AcceptCommit.accept({
     sender,
     at: copy.at,
     messages: [{ id: copy.id, draft: Result.succeed(draftOf(state)), rebuild }],
     load: [id],
-    answer: Acceptance.only(Acceptance.queued),
+    answer: AcceptCommit.only(AcceptCommit.queued),
   })
 })

@@ -8,7 +8,7 @@ import * as FeedbackToken from "@waybill/mail/tokens/FeedbackToken"
 import * as Parser from "@waybill/mail/parsing/Parser"
 import * as InboundContent from "@waybill/store/content/InboundContent"
 import * as InboundMail from "@waybill/store/readmodels/Inbound"
-import * as EmailAcceptance from "@waybill/domain/email/Acceptance"
+import * as Acceptance from "@waybill/domain/email/Acceptance"
 import { Effect, Option } from "effect"
 import type { MarksOf } from "../../links/ForwardMarks.ts"
 import type { FeedbackHeaders } from "./feedbackHeaders.ts"
@@ -44,7 +44,7 @@ export const compose = Effect.fn("ForwardedMessages.compose")(function* (
     server,
     author: from?.address ?? "",
     headers: [...marksOf(envelope.to), ...own.filter(([name]) => name === FeedbackToken.HEADER)],
-    messageId: EmailAcceptance.messageIdOf(email_id, domain),
+    messageId: Acceptance.messageIdOf(email_id, domain),
   })
   return forwarded ?? "not_composable"
 })

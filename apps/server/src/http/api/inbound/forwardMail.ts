@@ -6,7 +6,7 @@ import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as InboundContent from "@waybill/store/content/InboundContent"
 import { Effect, Result } from "effect"
-import * as Acceptance from "../../../accept/Acceptance.ts"
+import * as AcceptCommit from "../../../accept/AcceptCommit.ts"
 import * as RequestCommit from "../../../accept/RequestCommit.ts"
 import * as ForwardLoops from "../../../inbound/ForwardLoops.ts"
 import * as Forwarding from "../../../inbound/Forwarding.ts"
@@ -23,7 +23,7 @@ export const forwardMail = (call: Call) => RequestCommit.commit(call, prepare(ca
 
 const prepare = Effect.fn("forwardMail")(function* ({ params: { id: inbound_id }, payload }: Call) {
   yield* findMail(inbound_id)
-  const sender = yield* Acceptance.currentSender
+  const sender = yield* AcceptCommit.currentSender
   const { account_id } = sender
   const state = yield* (yield* EventStore).state(Inbound, { account_id, stream_id: inbound_id })
   if (state._tag !== "Received") return yield* new InboundRefusal.InboundNotFound()
@@ -38,7 +38,7 @@ const prepare = Effect.fn("forwardMail")(function* ({ params: { id: inbound_id }
   const { at, id } = yield* NewIds.newEmail
   const domain = yield* Forwarding.senderOf(account_id, state.mail.domain)
   const draft = Forwarding.draftOf(state.mail, targets, domain)
-  const accepting = Acceptance.acceptDraft(sender, id, draft, at, Acceptance.queued)
+  const accepting = AcceptCommit.acceptDraft(sender, id, draft, at, AcceptCommit.queued)
   return {
     ...accepting,
     streams: [...accepting.streams, { aggregate: Inbound, id: inbound_id }],

@@ -13,7 +13,7 @@ import * as Webhooks from "@waybill/store/readmodels/Webhooks"
 import * as ReceivedCalls from "@waybill/store/webhooks/ReceivedCalls"
 import { Effect, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import * as Acceptance from "../../../accept/Acceptance.ts"
+import * as AcceptCommit from "../../../accept/AcceptCommit.ts"
 import * as RequestCommit from "../../../accept/RequestCommit.ts"
 import * as Forwarding from "../../../inbound/Forwarding.ts"
 import * as InboundReception from "../../../inbound/InboundReception.ts"
@@ -68,7 +68,7 @@ const forwardsOf = Effect.fnUntraced(function* (account_id: Id.AccountId, id: Id
   if (state._tag !== "Received") return yield* new InboundRefusal.InboundNotFound()
   const isKept = plan.forwards.length === 0 || (yield* InboundContent.isKept(account_id, id))
   return yield* Forwarding.prepare(account_id, state.mail, plan.forwards, {
-    sender: yield* Acceptance.currentSender,
+    sender: yield* AcceptCommit.currentSender,
     refusal: isKept ? undefined : "content_expired",
   })
 })

@@ -6,7 +6,7 @@ import type * as Id from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Result } from "effect"
 import { HttpApiSchema } from "effect/http-api"
-import * as Acceptance from "../../../accept/Acceptance.ts"
+import * as AcceptCommit from "../../../accept/AcceptCommit.ts"
 import * as Draft from "../../../accept/Draft.ts"
 import * as RequestCommit from "../../../accept/RequestCommit.ts"
 import * as Warnings from "../../../accept/Warnings.ts"
@@ -34,12 +34,12 @@ export const replyTo = Effect.fnUntraced(function* (call: Call) {
     headers: { ...Object.fromEntries(given), ...written },
   }
   const { at, id } = yield* NewIds.newEmail
-  const accepting = Acceptance.acceptDraft(
-    yield* Acceptance.currentSender,
+  const accepting = AcceptCommit.acceptDraft(
+    yield* AcceptCommit.currentSender,
     id,
     Draft.fromMessage(message),
     at,
-    Acceptance.queued,
+    AcceptCommit.queued,
   )
   const { body, headers } = yield* RequestCommit.commit(call, {
     ...accepting,

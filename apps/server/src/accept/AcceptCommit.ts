@@ -5,7 +5,7 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Account from "@waybill/domain/account/Account"
 import * as UnsentMail from "@waybill/domain/email/UnsentMail"
 import * as UsageChange from "@waybill/domain/email/UsageChange"
-import * as EmailAcceptance from "@waybill/domain/email/Acceptance"
+import * as Acceptance from "@waybill/domain/email/Acceptance"
 import * as Email from "@waybill/domain/email/Email"
 import * as Plan from "@waybill/domain/account/Plan"
 import type * as Suppression from "@waybill/domain/suppression/Suppression"
@@ -31,16 +31,15 @@ export interface Sender {
   } | null
   /** Whether this instance has an address for tracked links. */
   readonly tracks: boolean
-  /** The door of another service that the request came through. */
-  readonly origin?: RequestCommit.Origin | undefined
+  readonly translated?: RequestCommit.TranslatedRequest | undefined
 }
 
 /** The sender of the request in progress. */
 export const currentSender = Effect.gen(function* (): Effect.fn.Return<Sender, never, CurrentKey | Instance> {
   const { account_id, domain, key_id, test_clock } = yield* CurrentKey
   const { tracks } = yield* Instance
-  const origin = yield* RequestCommit.Origin
-  return { account_id, key: key_id === null ? null : { id: key_id, domain, test_clock }, tracks, origin }
+  const translated = yield* RequestCommit.TranslatedRequest
+  return { account_id, key: key_id === null ? null : { id: key_id, domain, test_clock }, tracks, translated }
 })
 
 /** One message to accept. */
@@ -74,7 +73,7 @@ export interface Accepted {
   readonly created_at: Timestamp.Timestamp
 }
 
-export type Verdict<E> = Result.Result<Accepted, E | EmailAcceptance.Refusal>
+export type Verdict<E> = Result.Result<Accepted, E | Acceptance.Refusal>
 
 /**
  * Returns the commit that accepts the messages of a request: their events, content and volume in one transaction. Send,
@@ -133,7 +132,7 @@ export const queued = ({ created_at, id }: Accepted) => ({ id, status: "queued" 
 /** Returns the answer of a request for one message: made from the accepted message, or its refusal. */
 export const only =
   <A>(answer: (accepted: Accepted) => A) =>
-  <E>([verdict]: ReadonlyArray<Verdict<E>>): Result.Result<A, E | EmailAcceptance.Refusal> => {
+  <E>([verdict]: ReadonlyArray<Verdict<E>>): Result.Result<A, E | Acceptance.Refusal> => {
     if (verdict === undefined) throw new Error("a request without a message")
     return Result.map(verdict, answer)
   }
@@ -148,7 +147,7 @@ const clockOf = (
   { facts }: View,
   account_id: Id.AccountId,
   id: Id.TestClockId | undefined,
-): EmailAcceptance.Context["clock"] => {
+): Acceptance.Context["clock"] => {
   if (id === undefined) return undefined
   const clock = facts.clock(account_id, id)
   return { id, now: clock?.removed === false ? clock.now : undefined }
@@ -166,22 +165,22 @@ const decide = (
   at: Timestamp.Timestamp,
   before: Before,
 ) => {
-  const { account_id, key, origin, tracks } = sender
+  const { account_id, key, tracks, translated } = sender
   const account = view.facts.account(account_id)?.record
   if (account === undefined) throw new Error(`the account ${account_id} has a key and no record`)
-  const name = EmailAcceptance.domainOf(command)
+  const name = Acceptance.domainOf(command)
   const domain = view.facts.domain(account_id, name)
-  const senderName = EmailAcceptance.senderDomain(command.headers)
+  const senderName = Acceptance.senderDomain(command.headers)
   const suppressed = new Map<string, Suppression.Reason>()
   for (const address of Draft.recipientKeys(command)) {
     const reason = view.facts.suppression(account_id, address)
     if (reason !== undefined) suppressed.set(address, reason as Suppression.Reason)
   }
-  const facts: EmailAcceptance.Context = {
+  const facts: Acceptance.Context = {
     now: at,
     emailId: id,
     mode: Livemode.isLive(account_id) ? "live" : "test",
-    messageId: EmailAcceptance.messageIdOf(id, name),
+    messageId: Acceptance.messageIdOf(id, name),
     domain:
       domain === undefined
         ? undefined
@@ -202,7 +201,7 @@ const decide = (
     clock: clockOf(view, account_id, command.test_clock ?? key?.test_clock),
     plan: { name: Plan.TERMS[account.plan].name, max_recipients: account.limits.max_recipients },
     allowedHeaders: account.allowed_headers,
-    acceptsSuppressed: origin?.acceptsSuppressed,
+    acceptsSuppressed: translated?.acceptsSuppressed,
     suppressed,
     unsent: {
       bytes: view.facts.unsent(account_id, Draft.monthOf(at)).bytes + before.scheduled_bytes,
@@ -214,10 +213,10 @@ const decide = (
     },
     original,
   }
-  return Result.map(EmailAcceptance.accept(facts, command), (events) => {
+  return Result.map(Acceptance.accept(facts, command), (events) => {
     const [queued, ...unreached] = events
     if (unreached.length > 0)
-      origin?.suppressed.set(
+      translated?.suppressed.set(
         id,
         unreached.flatMap((event) => (event._tag === "EmailSuppressed" ? [event.recipient] : [])),
       )
