@@ -98,7 +98,7 @@ export const read = (
         dropped: [...dropped, ...pairs]
           .map(({ name }) => name)
           .filter((name) => !instructions.read.has(name.toLowerCase()))
-          .map(shownName),
+          .map(Header.shownName),
       },
       message: lender === "to" ? message : { ...message, to: [], [lender]: [...message.to, ...message[lender]] },
       idempotency: control.key === undefined ? undefined : { key: control.key, fingerprint: fingerprint(written) },
@@ -124,8 +124,6 @@ const keyProblems = (key: string | undefined): ReadonlyArray<Detail> =>
 /** Whether a field can be a header of a message. One that steers a provider and cannot is dropped, not refused. */
 const isHeader = ({ name, value }: Field): boolean => isHeaders({ [name]: value })
 const isHeaders = Schema.is(MessageHeaders.MessageHeaders)
-
-const shownName = (name: string): string => name.slice(0, MessageHeaders.MAX_NAME_CHARS).replaceAll(/[^!-9;-~]/gu, "?")
 
 /** The message's own instructions come before those for other services. */
 const trackingOf = (

@@ -2,29 +2,12 @@ import * as Address from "@waybill/domain/values/Address"
 import * as Header from "@waybill/domain/email/Header"
 import * as Id from "@waybill/domain/values/Id"
 import * as Script from "@waybill/domain/email/Script"
-import * as Text from "@waybill/domain/values/Text"
 import { Result, Schema, SchemaIssue } from "effect"
 import * as Counts from "../errors/Counts.ts"
 import * as Checks from "./Checks.ts"
 
-/** Leaves space for the colon and the first bytes of the value in a line of 76 characters. */
-export const MAX_NAME_CHARS = 76
-
-/** Headers that may occur once (RFC 5322 §3.6). A second one in different case is refused. */
-export const SINGLE: ReadonlySet<string> = new Set([
-  "sender",
-  Header.TEST_CLOCK,
-  Script.HEADER,
-  "reply-to",
-  "in-reply-to",
-  "references",
-  "list-unsubscribe",
-  "list-unsubscribe-post",
-  "list-id",
-])
-/** Number of UTF-16 code units that never have more than `MAX_UNBROKEN_OCTETS`: each has at most three octets. */
-const ALWAYS_SHORT_CHARS = Header.MAX_UNBROKEN_OCTETS / 3
-const NAME = /^[!-9;-~]+$/u
+/** Headers that may occur once. A second one in different case is refused. */
+export const SINGLE: ReadonlySet<string> = new Set([...Header.SINGLE, Header.TEST_CLOCK, Script.HEADER])
 
 type Problem = { readonly path: ReadonlyArray<PropertyKey>; readonly issue: string }
 
@@ -42,7 +25,7 @@ const problems = (headers: { readonly [name: string]: string }): ReadonlyArray<P
       (lower === Script.HEADER ? scriptProblem(headers[name] ?? "") : undefined) ??
       (lower === Header.SENDER ? senderProblem(headers[name] ?? "") : undefined) ??
       (seen.includes(lower) ? "is set twice" : undefined)
-    if (issue !== undefined) result.push({ path: [printable(name)], issue })
+    if (issue !== undefined) result.push({ path: [Header.shownName(name)], issue })
     // Each name once, or many spellings of one would make each further look long.
     if (SINGLE.has(lower) && !seen.includes(lower)) seen.push(lower)
   }
@@ -54,9 +37,9 @@ const tooMany = (actual: number): string => Checks.counted(0, Header.MAX_HEADERS
 const isClock = Schema.is(Id.TestClockId)
 
 const nameProblem = (name: string, lower: string): string | undefined => {
-  if (name.length > MAX_NAME_CHARS)
-    return `is a name of ${name.length} characters; at most ${MAX_NAME_CHARS} are allowed`
-  if (!NAME.test(name)) {
+  if (name.length > Header.MAX_NAME_CHARS)
+    return `is a name of ${name.length} characters; at most ${Header.MAX_NAME_CHARS} are allowed`
+  if (!Header.isName(name)) {
     const broken = Checks.problem(name)
     if (broken !== undefined) return `is a name that ${broken}`
     return "is not a header name: printable ASCII without spaces and colons"
@@ -81,16 +64,11 @@ const valueProblem = (value: string): string | undefined => {
     return `is ${value.length} characters; at most ${Header.MAX_HEADER_VALUE_CHARS} are allowed`
   const broken = Checks.problem(value)
   if (broken !== undefined) return broken
-  if (value.length <= ALWAYS_SHORT_CHARS) return undefined
-  // Folding breaks a line before white space and moves all of it to the next line.
-  for (const [, run = ""] of value.trim().matchAll(/[ \t]?([ \t]*[^ \t]+)/gu))
-    if (run.length > ALWAYS_SHORT_CHARS && Text.octets(run) > Header.MAX_UNBROKEN_OCTETS)
-      return `has ${Text.octets(run)} octets without a space; at most ${Header.MAX_UNBROKEN_OCTETS} are allowed`
-  return undefined
+  const octets = Header.tooLongRun(value.trim())
+  return octets === undefined
+    ? undefined
+    : `has ${octets} octets without a space; at most ${Header.MAX_UNBROKEN_OCTETS} are allowed`
 }
-
-/** Replaces characters that could break a line in the error response. */
-const printable = (name: string): string => name.slice(0, MAX_NAME_CHARS).replaceAll(/[^!-9;-~]/gu, "?")
 
 export const MessageHeaders = Schema.Record(Schema.String, Schema.String)
   .check(

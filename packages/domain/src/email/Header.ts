@@ -1,3 +1,4 @@
+import * as Text from "../values/Text.ts"
 import * as Script from "./Script.ts"
 
 export const MAX_HEADERS = 50
@@ -7,7 +8,38 @@ export const MAX_HEADER_VALUE_CHARS = 4_000
  * that.
  */
 export const MAX_UNBROKEN_OCTETS = 900
+/** Number of UTF-16 code units that never have more octets: each has at most three. */
+const ALWAYS_SHORT_CHARS = MAX_UNBROKEN_OCTETS / 3
 export const MAX_SUBJECT_CHARS = 998
+/** Leaves space for the colon and the first bytes of the value in a line of 76 characters. */
+export const MAX_NAME_CHARS = 76
+const NAME = /^[!-9;-~]+$/u
+
+export const isName = (name: string): boolean => NAME.test(name) && name.length <= MAX_NAME_CHARS
+
+/** Returns a name for an error, without characters that could break a line. */
+export const shownName = (name: string): string => name.slice(0, MAX_NAME_CHARS).replaceAll(/[^!-9;-~]/gu, "?")
+
+/** Headers that may occur once (RFC 5322 §3.6). */
+export const SINGLE: ReadonlySet<string> = new Set([
+  "sender",
+  "reply-to",
+  "in-reply-to",
+  "references",
+  "list-unsubscribe",
+  "list-unsubscribe-post",
+  "list-id",
+])
+
+/** Returns the octets of the first run that is too long, if any. Folding breaks a line before white space and moves all of it. */
+export const tooLongRun = (value: string): number | undefined => {
+  if (value.length <= ALWAYS_SHORT_CHARS) return undefined
+  for (const [, run = ""] of value.matchAll(/[ \t]?([ \t]*[^ \t]+)/gu)) {
+    const octets = run.length <= ALWAYS_SHORT_CHARS ? 0 : Text.octets(run)
+    if (octets > MAX_UNBROKEN_OCTETS) return octets
+  }
+  return undefined
+}
 
 /** Headers that the service writes on every message. A duplicate would make clients show different mails. */
 const OWNED = new Set([

@@ -108,13 +108,13 @@ const checkMailboxes = (message: Message): Refusal => {
 const checkHeaders = (message: Message): Refusal => {
   const seen = new Set(message.replyTo === undefined || message.replyTo.length === 0 ? [] : ["reply-to"])
   return first(customHeaders(message), ([name, value]) => {
-    const field = `headers.${name.replace(/[^!-9;-~]/g, "?").slice(0, MimeHeader.HEADER_NAME_LIMIT)}`
+    const field = `headers.${Header.shownName(name)}`
     if (MimeHeader.breaksLine(name) || MimeHeader.breaksLine(value)) return refuse(field, "line_break")
-    if (!MimeHeader.isName(name)) return refuse(field, "bad_header_name")
+    if (!Header.isName(name)) return refuse(field, "bad_header_name")
     if (Header.isServiceHeader(name)) return refuse(field, "header_owned")
-    if (MimeHeader.longestRun(value.trim()) > MimeHeader.UNBROKEN_RUN_LIMIT) return refuse(field, "unbroken_run")
+    if (Header.tooLongRun(value.trim()) !== undefined) return refuse(field, "unbroken_run")
     const lower = name.toLowerCase()
-    if (MimeHeader.SINGLE.has(lower) && seen.has(lower)) return refuse(field, "header_repeated")
+    if (Header.SINGLE.has(lower) && seen.has(lower)) return refuse(field, "header_repeated")
     seen.add(lower)
     return undefined
   })
@@ -141,7 +141,7 @@ const checkUnsubscribe = (url: string | undefined): Refusal => {
   if (url === undefined) return undefined
   // RFC 8058 §3.1: an https URI; white space and angle brackets would end it.
   if (!/^https:\/\/[!-;=?-~]+$/.test(url)) return refuse("unsubscribe_url", "bad_unsubscribe_url")
-  return url.length > MimeHeader.UNBROKEN_RUN_LIMIT ? refuse("unsubscribe_url", "unbroken_run") : undefined
+  return url.length > Header.MAX_UNBROKEN_OCTETS ? refuse("unsubscribe_url", "unbroken_run") : undefined
 }
 
 const checkAttachment = ({ contentId, contentType, filename }: Attachment): Refusal => {

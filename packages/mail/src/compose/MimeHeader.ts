@@ -1,3 +1,5 @@
+import * as Header from "@waybill/domain/email/Header"
+
 /** RFC 5322 §2.1.1 recommends lines of at most 78; encoded words may fill a line of 76 (RFC 2047 §2). */
 const LINE_LENGTH = 76
 /** RFC 2047 §2: an encoded word has at most 75 characters, 12 of them its frame `=?UTF-8?B?…?=`. */
@@ -9,30 +11,12 @@ const ENCODED_WORD_MIN_SPACE = 24
 const QUOTED_LENGTH_LIMIT = 60
 /** Characters of each piece of an RFC 2231 parameter. */
 const PARAMETER_PIECE_LENGTH = 55
-/** A run that cannot be folded must stay below the 998 octets of RFC 5322 §2.1.1, the name of the header included. */
-export const UNBROKEN_RUN_LIMIT = 900
-/** Maximum length of a header's name, so that the name, its colon and the first bytes of the value share a line. */
-export const HEADER_NAME_LIMIT = 76
 
 const UTF8 = new TextEncoder()
 const PRINTABLE_ASCII = /^[\x20-\x7e\t]*$/
 const PHRASE_OF_ATOMS = /^[\w!#$%&'*+\-/=?^`{|}~]+(?: [\w!#$%&'*+\-/=?^`{|}~]+)*$/
 /** RFC 2047 §5 (3): characters that may stand bare in a Q word anywhere, phrases included. */
 const Q_SAFE = /^[A-Za-z0-9!*+\-/]$/
-const HEADER_NAME = /^[!-9;-~]+$/
-
-export const isName = (name: string): boolean => HEADER_NAME.test(name) && name.length <= HEADER_NAME_LIMIT
-
-/** Headers that may appear once in a message (RFC 5322 §3.6). */
-export const SINGLE: ReadonlySet<string> = new Set([
-  "sender",
-  "reply-to",
-  "in-reply-to",
-  "references",
-  "list-unsubscribe",
-  "list-unsubscribe-post",
-  "list-id",
-])
 
 /** CR and LF would begin another header or the body; NUL is forbidden everywhere by RFC 5322 §4. */
 export const breaksLine = (value: string): boolean => /[\r\n\0]/.test(value)
@@ -41,22 +25,11 @@ export const breaksLine = (value: string): boolean => /[\r\n\0]/.test(value)
 const isPlain = (value: string): boolean => PRINTABLE_ASCII.test(value) && !value.includes("=?")
 
 /**
- * Returns the longest run of octets that folding cannot break. Folding breaks before white space, however long that is.
- */
-export const longestRun = (value: string): number => {
-  if (value.length <= UNBROKEN_RUN_LIMIT / 4) return value.length
-  let longest = 0
-  for (const [, run = ""] of value.matchAll(/[ \t]?([ \t]*[^ \t]+)/g))
-    longest = Math.max(longest, Buffer.byteLength(run))
-  return longest
-}
-
-/**
  * Writes a subject so that the reader sees the given text: text that only looks like an encoded word, outer white space
  * and runs that cannot be folded are encoded too.
  */
 export const text = (name: string, value: string): string =>
-  isPlain(value) && value === value.trim() && longestRun(value) <= UNBROKEN_RUN_LIMIT
+  isPlain(value) && value === value.trim() && Header.tooLongRun(value) === undefined
     ? fold(name, value)
     : `${name}: ${encodeWords(value, name.length + 2)}`
 
