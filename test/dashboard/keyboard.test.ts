@@ -111,7 +111,7 @@ await inBrowser("dashboard used with the keyboard only", (browser) => {
 
   it("shows an email in the list as queued, then as delivered, without a reload", { timeout: TIMEOUT }, async () => {
     const { page } = tab
-    await Browser.chord(page, "g", "l")
+    await Browser.chord(page, "g", "e")
     await heading("Emails").waitFor()
     await page.getByText("No emails yet").waitFor()
     const message = {

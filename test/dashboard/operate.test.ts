@@ -37,7 +37,7 @@ await inBrowser("operating an instance with two accounts", (browser) => {
     async () => {
       const { page } = operator
       await Browser.signIn(page, instance.owner)
-      await Browser.chord(page, "g", "t")
+      await Browser.chord(page, "g", "b")
       await page.getByRole("heading", { level: 1, name: "Accounts" }).waitFor()
       await Browser.tabTo(page, "Create account")
       await page.keyboard.press("Enter")

@@ -177,7 +177,7 @@ await inDashboard("templates are published in the dashboard", (opened) => {
     const tabTo = (name: string | RegExp) => Browser.tabTo(page, name)
     await page.goto("/overview")
     await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
-    await Browser.chord(page, "g", "b")
+    await Browser.chord(page, "g", "t")
     await page.getByRole("heading", { level: 1, name: "Templates" }).waitFor()
     await tabTo("Create template")
     await press("Enter")

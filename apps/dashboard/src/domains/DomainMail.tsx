@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import * as Queries from "../api/Queries.ts"
+import type { ReactNode } from "react"
 import * as TimeRange from "../early/TimeRange.ts"
 import * as Alarm from "../overview/Alarm.ts"
 import * as Series from "../overview/Series.ts"
@@ -13,8 +14,8 @@ import { useNow } from "../ui/display/Time.tsx"
 const number = new Intl.NumberFormat()
 
 const RATES = [
-  ["bounced", "bounce", Series.ended],
-  ["complained", "complaint", Series.reached],
+  ["bounced", "Bounce rate", Series.ended],
+  ["complained", "Complaint rate", Series.reached],
 ] as const
 
 /** The mail of a domain in the last 30 days: how much, how much of it bounced or was reported, and where it is listed. */
@@ -25,34 +26,47 @@ export const DomainMail = ({ name }: { readonly name: string }) => {
   if (data === undefined) return undefined
   const totals = Series.sum(data.data.filter(({ domain }) => domain === name))
   const { accepted } = totals
-  const rates = RATES.map(([status, title, whole]) => {
-    const rate = Series.rate(totals[status], whole(totals))
-    return { status, text: `${title} rate ${formatPercent(rate)}`, isBad: rate > Alarm.LIMITS[status] }
-  })
+  if (accepted === 0) return <p className="text-sm text-ink-2">No mail in the last 30 days.</p>
   const search = SearchText.write("domain", name)
   return (
-    <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-sm text-ink-2">
-      <span>
-        {accepted === 0
-          ? "No mail in the last 30 days."
-          : `${number.format(accepted)} recipient${accepted === 1 ? "" : "s"} in the last 30 days, `}
-        {accepted === 0 ? undefined : Series.ended(totals) === 0 ? (
-          "none with an outcome yet."
-        ) : (
-          <>
-            {rates.map(({ isBad, status, text }, nth) => (
-              <span key={status} className={cx(isBad && "font-medium text-bad")}>
-                {text}
-                {nth === 0 ? ", " : "."}
-              </span>
-            ))}
-            {rates.map(({ isBad, status }) => (isBad ? ` ${Alarm.warningOf(status)}` : ""))}
-          </>
-        )}
-      </span>
-      <Link to="/emails" search={{ search }} className="link">
-        View its emails
-      </Link>
-    </p>
+    <dl className="flex flex-wrap gap-x-10 gap-y-4">
+      <Figure
+        name="Recipients, 30 days"
+        note={
+          <Link to="/emails" search={{ search }} className="link">
+            View its emails
+          </Link>
+        }
+      >
+        {number.format(accepted)}
+      </Figure>
+      {RATES.map(([status, title, whole]) => {
+        const rate = Series.rate(totals[status], whole(totals))
+        const isBad = rate > Alarm.LIMITS[status]
+        return (
+          <Figure key={status} name={title} note={`Limit ${formatPercent(Alarm.LIMITS[status])}`} isBad={isBad}>
+            {Series.ended(totals) === 0 ? "–" : formatPercent(rate)}
+          </Figure>
+        )
+      })}
+    </dl>
   )
 }
+
+const Figure = ({
+  children,
+  isBad = false,
+  name,
+  note,
+}: {
+  readonly children: ReactNode
+  readonly isBad?: boolean
+  readonly name: string
+  readonly note: ReactNode
+}) => (
+  <div>
+    <dt className="text-sm text-ink-3">{name}</dt>
+    <dd className={cx("text-xl font-semibold tabular-nums", isBad && "text-bad")}>{children}</dd>
+    <dd className={cx("text-xs", isBad ? "text-bad" : "text-ink-3")}>{note}</dd>
+  </div>
+)

@@ -50,9 +50,10 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
     title: "Email",
     screens: [
       { name: "Overview", to: "/overview", icon: Activity, key: "o", scope: "email:logs:read" },
-      { name: "Emails", to: "/emails", icon: Mail, key: "l", scope: "email:logs:read" },
-      { name: "Received", to: "/received", icon: MailOpen, key: "e", scope: "inbound:read" },
-      { name: "Sandbox", to: "/sandbox", icon: Inbox, key: "i", scope: "email:logs:read", sandbox: true },
+      { name: "Emails", to: "/emails", icon: Mail, key: "e", scope: "email:logs:read" },
+      { name: "Received", to: "/received", icon: MailOpen, key: "i", scope: "inbound:read" },
+      { name: "Routes", to: "/routes", icon: Signpost, key: "u", scope: "inbound:write" },
+      { name: "Sandbox", to: "/sandbox", icon: Inbox, key: "x", scope: "email:logs:read", sandbox: true },
       { name: "Compose", to: "/compose", icon: PenLine, key: "c", scope: "email:send" },
       { name: "Requests", to: "/requests", icon: SquareTerminal, key: "r", scope: "email:logs:read" },
     ],
@@ -68,9 +69,8 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
         scope: "domains:read",
         keywords: ["dkim", "spf", "dmarc", "dns"],
       },
-      { name: "Templates", to: "/templates", icon: LayoutTemplate, key: "b", scope: "templates:read" },
+      { name: "Templates", to: "/templates", icon: LayoutTemplate, key: "t", scope: "templates:read" },
       { name: "Webhooks", to: "/webhooks", icon: Webhook, key: "w", scope: "webhooks:manage" },
-      { name: "Routes", to: "/routes", icon: Signpost, key: "u", scope: "inbound:write" },
       {
         name: "Suppressions",
         to: "/suppressions",
@@ -108,11 +108,11 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
   {
     title: "Instance",
     screens: [
-      { name: "Accounts", to: "/operate/accounts", icon: Building2, key: "t", operator: true },
+      { name: "Accounts", to: "/operate/accounts", icon: Building2, key: "b", operator: true },
       { name: "Queues", to: "/operate/queues", icon: Layers, key: "q", operator: true },
       { name: "Projections", to: "/operate/projections", icon: Blocks, key: "j", operator: true },
       { name: "Providers", to: "/operate/providers", icon: Plug, key: "v", operator: true },
-      { name: "Addresses", to: "/operate/addresses", icon: Network, key: "x", operator: true },
+      { name: "Addresses", to: "/operate/addresses", icon: Network, key: "l", operator: true },
       { name: "Nodes", to: "/operate/nodes", icon: Server, key: "n", operator: true },
     ],
   },

@@ -7,12 +7,12 @@ export const NO_RETURN_PATH =
 
 interface Checked {
   readonly status: string
-  readonly last_checked_at: string | null
+  readonly records: ReadonlyArray<{ readonly status: string }>
 }
 
 /** Whether the sandbox verified the domain without a look at DNS, because nobody has records under its name. */
-export const needsNoDns = ({ last_checked_at, status }: Checked): boolean =>
-  status === "verified" && last_checked_at === null
+export const needsNoDns = ({ records, status }: Checked): boolean =>
+  status === "verified" && records.every((record) => record.status === "not_checked")
 
 /** Whether the installation has no name yet to which a return path could lead. */
 export const lacksReturnPath = (records: ReadonlyArray<{ readonly purpose: string }>): boolean =>
