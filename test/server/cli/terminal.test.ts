@@ -32,7 +32,7 @@ const FAULTS: ReadonlyArray<readonly [line: string, error: string, help?: string
   ],
   [
     "emails list --status gone",
-    '--status does not take "gone": one of queued, scheduled, deferred, sent, delivered, bounced, failed, suppressed, canceled, complained.',
+    '--status does not take "gone": one of scheduled, queued, sent, delivered, deferred, bounced, failed, suppressed, canceled, complained.',
     "waybill emails list",
   ],
   [

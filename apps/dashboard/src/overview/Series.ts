@@ -1,25 +1,17 @@
+import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import type { EmailStatus, StatsRow } from "../api/Records.ts"
 import type { TimeRange } from "../early/TimeRange.ts"
 
 /** Recipients by their current status. Each counts once, so all of them together are the accepted ones. */
 export type Totals = { readonly accepted: number } & { readonly [S in EmailStatus]: number }
 
-const STATUSES: ReadonlyArray<EmailStatus> = [
-  "queued",
-  "deferred",
-  "sent",
-  "delivered",
-  "bounced",
-  "failed",
-  "suppressed",
-  "canceled",
-  "complained",
-]
-
 export const sum = (rows: ReadonlyArray<Pick<StatsRow, "accepted" | "recipient_counts">>): Totals => ({
   accepted: rows.reduce((total, { accepted }) => total + accepted, 0),
   ...(Object.fromEntries(
-    STATUSES.map((status) => [status, rows.reduce((total, row) => total + row.recipient_counts[status], 0)]),
+    EmailSearch.STATUSES.map((status) => [
+      status,
+      rows.reduce((total, row) => total + row.recipient_counts[status], 0),
+    ]),
   ) as { readonly [S in EmailStatus]: number }),
 })
 

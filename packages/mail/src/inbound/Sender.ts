@@ -1,4 +1,4 @@
-import type * as InboundState from "@waybill/domain/inbound/InboundState"
+import * as InboundState from "@waybill/domain/inbound/InboundState"
 import * as Text from "@waybill/domain/values/Text"
 import { isIP } from "node:net"
 import * as Canonical from "../dkim/DkimCanonical.ts"
@@ -177,18 +177,8 @@ const policiesOf = (domain: string): ReadonlyArray<string> => {
   return labels.map((_, nth) => `_dmarc.${labels.slice(nth).join(".")}`)
 }
 
-const RESULTS: ReadonlySet<string> = new Set<InboundState.SenderResult>([
-  "pass",
-  "fail",
-  "softfail",
-  "neutral",
-  "none",
-  "policy",
-  "temperror",
-  "permerror",
-])
 const known = (result: string): InboundState.SenderResult =>
-  RESULTS.has(result) ? (result as InboundState.SenderResult) : "permerror"
+  InboundState.SenderResult.literals.find((each) => each === result) ?? "permerror"
 const resultOf = (
   judged: false | undefined | { readonly status: { readonly result: string } },
 ): InboundState.SenderResult => (judged === false || judged === undefined ? "none" : known(judged.status.result))

@@ -1,4 +1,5 @@
 import * as Labels from "@waybill/domain/email/Labels"
+import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import type * as T from "@waybill/client/Waybill"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -13,18 +14,6 @@ import * as EmailList from "./EmailList.ts"
 import * as EventLines from "./EventLines.ts"
 
 const TIMELINE_COLUMNS = ["version", "occurred_at", "type", "actor", "data"]
-const STATUSES: ReadonlyArray<T.EmailStatus | "scheduled"> = [
-  "queued",
-  "scheduled",
-  "deferred",
-  "sent",
-  "delivered",
-  "bounced",
-  "failed",
-  "suppressed",
-  "canceled",
-  "complained",
-]
 const id = Argument.String("id").pipe(Argument.withDescription("Email id, msg_…"))
 
 const WHOLE_ADDRESS = /[^\s@<]@[^\s@]/u
@@ -48,9 +37,9 @@ const list = DataCommand.command(
   "List emails, newest first",
   {
     search: EmailList.search,
-    status: Flag.Literals("status", STATUSES).pipe(
+    status: Flag.Literals("status", EmailSearch.EMAIL_STATUSES).pipe(
       Flag.withDescription("Only this status; repeat for several"),
-      Flag.between(0, STATUSES.length),
+      Flag.between(0, EmailSearch.EMAIL_STATUSES.length),
     ),
     code: Options.text("code", "Only refused with one of these SMTP reply codes, such as 550,4xx"),
     provider: Options.text("provider", "Only to mailboxes at one of these providers, such as gmail,outlook"),
