@@ -102,10 +102,7 @@ export const resent = (
  * Builds the command that sends a copy to every recipient whom this message did not reach and for whom it is no longer
  * tried. The list may be empty or hold suppressed recipients; `Acceptance.accept` handles both, as for any send.
  */
-export const resendCommand = (
-  message: EmailState.AcceptedEmail,
-  scheduled_at: Timestamp.Timestamp | null = null,
-): Acceptance.Command => {
+export const resendCommand = (message: EmailState.AcceptedEmail): Acceptance.Command => {
   const unreached = new Set<string>()
   for (const { address, status } of message.recipients) if (EmailStatus.isGivenUp(status)) unreached.add(address)
   const notReached = ({ address }: Address.Mailbox) => unreached.has(address)
@@ -122,7 +119,7 @@ export const resendCommand = (
     tags,
     metadata: message.accepted.metadata,
     template: message.accepted.template,
-    scheduled_at,
+    scheduled_at: null,
     content,
     size_bytes,
     list_unsubscribe,

@@ -40,5 +40,4 @@ export const occurredAt = (sql: Client<unknown>, row: string): Fragment =>
   sql`coalesce(${field(sql, row, "EmailQueued", "created_at")}, ${sql.literal(column(row, "data"))} ->> 'at')`
 
 /** The text to search for an address. */
-export const searched = (sql: Client<unknown>, row = ""): Fragment =>
-  sql.literal(`coalesce(${column(row, "packed")}, ${column(row, "data")}::text)`)
+export const searched = (sql: Client<unknown>): Fragment => sql.literal("coalesce(packed, data::text)")

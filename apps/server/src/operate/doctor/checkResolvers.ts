@@ -4,7 +4,7 @@ import { Duration, Effect } from "effect"
 import * as Finding from "./Finding.ts"
 
 /** Name to look up, which IANA reserves for examples (RFC 2606). */
-export const PROBE = "example.com"
+const PROBE = "example.com"
 /** Time above which a resolver counts as slow. A delivery needs several look-ups, one after another. */
 export const SLOW = Duration.seconds(1)
 
@@ -18,7 +18,6 @@ interface Lookup {
 export const checkResolvers = (
   servers: ReadonlyArray<string>,
   weight: Finding.Severity,
-  probe = PROBE,
 ): Effect.Effect<Finding.Finding> =>
   Effect.gen(function* () {
     if (servers.length === 0) {
@@ -29,42 +28,34 @@ export const checkResolvers = (
         "Set one in /etc/resolv.conf or in DNS_SERVERS.",
       )
     }
-    const lookups = yield* Effect.forEach(servers, (server) => lookUp(server, probe), { concurrency: "unbounded" })
+    const lookups = yield* Effect.forEach(servers, (server) => lookUp(server), { concurrency: "unbounded" })
     const good = lookups.filter(({ answer }) => answer._tag === "Found")
     const bad = lookups.filter(({ answer }) => answer._tag !== "Found")
     if (good.length === 0) {
-      return Finding.problem("dns", weight, bad.map((one) => describe(one, probe)).join("; "), fix(bad))
+      return Finding.problem("dns", weight, bad.map(describe).join("; "), fix(bad))
     }
     if (bad.length > 0) {
-      return Finding.warning(
-        "dns",
-        bad.map((one) => describe(one, probe)).join("; "),
-        "Fix that resolver, or remove it.",
-      )
+      return Finding.warning("dns", bad.map(describe).join("; "), "Fix that resolver, or remove it.")
     }
     const slow = good.filter(({ millis }) => millis > Duration.toMillis(SLOW))
     return slow.length > 0
-      ? Finding.warning(
-          "dns",
-          slow.map((one) => describe(one, probe)).join("; "),
-          "Use a closer resolver, or one that caches.",
-        )
-      : Finding.ok("dns", good.map((one) => describe(one, probe)).join("; "))
+      ? Finding.warning("dns", slow.map(describe).join("; "), "Use a closer resolver, or one that caches.")
+      : Finding.ok("dns", good.map(describe).join("; "))
   })
 
-const lookUp = (server: string, probe: string): Effect.Effect<Lookup> =>
+const lookUp = (server: string): Effect.Effect<Lookup> =>
   Effect.gen(function* () {
     const dns = yield* Dns.Dns
     const began = yield* MonotonicClock.millis
-    const answer = yield* dns.ns(probe)
+    const answer = yield* dns.ns(PROBE)
     return { server, answer, millis: (yield* MonotonicClock.millis) - began }
   }).pipe(Effect.provide(Dns.Dns.layer({ servers: [server], query_tries: 1 })))
 
-const describe = ({ answer, millis, server }: Lookup, probe: string): string =>
+const describe = ({ answer, millis, server }: Lookup): string =>
   answer._tag === "Found"
     ? `${server} answers in ${millis} ms`
     : answer._tag === "NotFound"
-      ? `${server} has no record of ${probe} (${answer.reason})`
+      ? `${server} has no record of ${PROBE} (${answer.reason})`
       : `${server} does not answer (${answer.reason})`
 
 const fix = (bad: ReadonlyArray<Lookup>): string =>

@@ -86,15 +86,15 @@ const readIn =
   }
 
 /** Returns the page that checks receipts; none in an incomplete package. */
-export const receiptPage = (root: string = ROOT): ReadonlyArray<string> => {
-  const page = readIn(root)(RECEIPT_PAGE)
+export const receiptPage = (): ReadonlyArray<string> => {
+  const page = readIn(ROOT)(RECEIPT_PAGE)
   return page === undefined ? [] : [page]
 }
 
 /** Returns the files, by their addresses; none that is missing in an incomplete package. */
-export const files = (root: string = ROOT): ReadonlyArray<{ path: string; text: string; type: string }> =>
+export const files = (): ReadonlyArray<{ path: string; text: string; type: string }> =>
   Object.entries(FILES).flatMap(([file, type]) => {
-    const text = readIn(root)(file)
+    const text = readIn(ROOT)(file)
     return text === undefined ? [] : [{ path: `/${file}`, text, type }]
   })
 
