@@ -51,6 +51,13 @@ const replayRange = Effect.fnUntraced(function* (
   })
 })
 
+/** Makes all stored events of these types older than the current schema, until the test ends. */
+const withSteps = (steps: Upcast.Steps) =>
+  Effect.acquireRelease(
+    Effect.sync(() => Object.assign(Upcast.STEPS, steps)),
+    () => Effect.sync(() => Object.keys(steps).forEach((type) => Reflect.deleteProperty(Upcast.STEPS, type))),
+  )
+
 layer(World.layer, { excludeTestServices: true })("a replay", (it) => {
   it.effect("repeats the call with the same event, and a failed delivery can still succeed", function* () {
     yield* working()
@@ -190,14 +197,14 @@ layer(World.layer, { excludeTestServices: true })("a replay", (it) => {
     const sql = yield* Sql
     const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
     yield* Webhooks.acceptEmail(endpoint.account_id)
-    const { upcast } = Upcast.make({
-      EmailQueued: [(data) => ({ ...data, scheduled_at: "today" })],
+    const ids = (yield* Webhooks.deliveries(endpoint)).map((delivery) => delivery.id)
+    yield* withSteps({
+      EmailQueued: [(data) => ({ ...data, subject: "of an older release" })],
       WebhookCreated: [(data) => ({ ...data, enabled: false })],
     })
-    const ids = (yield* Webhooks.deliveries(endpoint)).map((delivery) => delivery.id)
-    const [dispatch] = yield* WebhookDeliveries.dispatches(sql, [endpoint.account_id], ids, upcast)
-    assert.strictEqual(dispatch?.event?.data["scheduled_at"], "today")
-    const balances = yield* Conservation.webhooks(upcast)
+    const [dispatch] = yield* WebhookDeliveries.dispatches(sql, [endpoint.account_id], ids)
+    assert.strictEqual(dispatch?.event?.data["subject"], "of an older release")
+    const balances = yield* Conservation.webhooks()
     assert.strictEqual(balances.find(({ webhook_id }) => webhook_id === endpoint.webhook_id)?.events, 0)
   })
 

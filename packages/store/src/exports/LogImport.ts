@@ -136,12 +136,11 @@ const check = (chain: LogFile.Chain, line: string) =>
       const taken = chain.take(line)
       if (taken === undefined) return undefined
       const entry = renumber(taken)
-      const { data, meta, position, stream, type } = entry
+      const { position, stream, type } = entry
       if (DomainEvent.streamOf(type) !== stream)
         throw refuse(`position ${position}: ${type} belongs to a newer release than this one`)
-      const newest = DomainEvent.upcast(type, meta.schema_version, data)
       try {
-        RecordedEvents.coderOf(aggregateOf(stream)).decode({ _tag: type, ...newest })
+        RecordedEvents.eventOf(aggregateOf(stream), entry)
       } catch (cause) {
         throw refuse(`position ${position}: invalid ${type}: ${cause instanceof Error ? cause.message : ""}`)
       }

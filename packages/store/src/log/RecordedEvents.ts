@@ -49,6 +49,8 @@ export interface Stored {
   readonly recorded_at: string
 }
 
+type StoredData = Pick<Stored, "type" | "data" | "meta">
+
 /** An event as it was read. */
 export interface EventRow extends Stored {
   /** Id of the transaction that wrote the row; it changes only when an erasure rewrites the row. */
@@ -77,13 +79,19 @@ export const encode = (aggregate: AnyAggregate, event: AnyEvent): Readonly<Recor
   return data
 }
 
+/** Returns an event with its data in the current schema version; the log is never rewritten. */
+export const inCurrentShape = <Event extends StoredData>(stored: Event): Event => ({
+  ...stored,
+  data: DomainEvent.upcast(stored.type, stored.meta.schema_version, stored.data),
+})
+
 export const decode = (aggregate: AnyAggregate, stored: Stored): Recorded => {
   const { type: _, data: __, ...envelope } = stored
   return { ...envelope, event: eventOf(aggregate, stored) }
 }
 
-/** Decodes an event. An event of an older schema version is converted on reading; the log is never rewritten. */
-export const eventOf = (aggregate: AnyAggregate, { data, meta, type }: Stored): AnyEvent =>
+/** Decodes an event, of an older schema version too. */
+export const eventOf = (aggregate: AnyAggregate, { data, meta, type }: StoredData): AnyEvent =>
   coderOf(aggregate).decode({ _tag: type, ...DomainEvent.upcast(type, meta.schema_version, data) })
 
 export const fold = (aggregate: AnyAggregate, history: ReadonlyArray<Recorded>): unknown => {

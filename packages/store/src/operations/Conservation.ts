@@ -5,7 +5,7 @@ import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Effect } from "effect"
 import type { OutboxRow } from "../outbox/OutboxRow.ts"
-import type { Stored } from "../log/RecordedEvents.ts"
+import { inCurrentShape, type Stored } from "../log/RecordedEvents.ts"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
 import * as EmailFacets from "../readmodels/EmailFacets.ts"
 import * as MixedMessages from "./MixedMessages.ts"
@@ -44,9 +44,9 @@ interface Subscribed {
 }
 
 /** Checks in the fiber's cell that each matching event during a webhook's enabled time has exactly one delivery. */
-export const webhooks = Effect.fn("Conservation.webhooks")(function* (upcast = DomainEvent.upcast) {
+export const webhooks = Effect.fn("Conservation.webhooks")(function* () {
   const sql = yield* Sql
-  return yield* withoutTimeout(sql, balances(sql, upcast))
+  return yield* withoutTimeout(sql, balances(sql))
 })
 
 /** Runs with a time limit for locks instead of one for statements, because reading the whole log may exceed that. */
@@ -55,14 +55,10 @@ const withoutTimeout = <A>(sql: Sql, look: Effect.Effect<A, StoreUnavailable>): 
   return sql.withTransaction(Effect.andThen(limits, look))
 }
 
-const balances = Effect.fnUntraced(function* (sql: Sql, upcast: typeof DomainEvent.upcast) {
+const balances = Effect.fnUntraced(function* (sql: Sql) {
   const histories = yield* sql<Stored>`
     SELECT account_id, stream_id, position, type, data, meta FROM events WHERE stream = ${Webhook.stream} ORDER BY position`
-  const newest = histories.map((event) => ({
-    ...event,
-    data: upcast(event.type, event.meta.schema_version, event.data),
-  }))
-  const byWebhook = Map.groupBy(newest, (event) => `${event.account_id} ${event.stream_id}`)
+  const byWebhook = Map.groupBy(histories.map(inCurrentShape), (event) => `${event.account_id} ${event.stream_id}`)
   return yield* Effect.forEach(byWebhook.values(), (history) => balanceOf(sql, history))
 })
 

@@ -1,4 +1,3 @@
-import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Email from "@waybill/domain/email/Email"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -61,14 +60,9 @@ export const streams = Effect.fn("TimeTravel.streams")(function* (stream_id: str
     const [first] = events
     if (first === undefined) return []
     const { account_id, stream } = first
-    return [{ account_id, stream, stream_id, events: events.map(inCurrentShape) }]
+    return [{ account_id, stream, stream_id, events: events.map(RecordedEvents.inCurrentShape) }]
   })
   return { histories, unreachable }
-})
-
-const inCurrentShape = (stored: RecordedEvents.Stored): RecordedEvents.Stored => ({
-  ...stored,
-  data: DomainEvent.upcast(stored.type, stored.meta.schema_version, stored.data),
 })
 
 /** Returns the log record of a message at that time, by the same fold over the events until then. */

@@ -1,4 +1,3 @@
-import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect, Option } from "effect"
@@ -13,7 +12,7 @@ import * as EmailWords from "./EmailWords.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import * as PageBytes from "../feed/PageBytes.ts"
 import * as Iso from "../postgres/Iso.ts"
-import type { Stored } from "../log/RecordedEvents.ts"
+import { inCurrentShape, type Stored } from "../log/RecordedEvents.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 import { Sql } from "../postgres/Sql.ts"
@@ -187,6 +186,6 @@ export const events = Effect.fn("EmailLogQuery.events")(function* (account_id: s
     FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = 'email' ORDER BY version`
   return rows.map((packed): EmailLogEvent => {
     const { stream_id: _, ...row } = PackedEvent.open(packed)
-    return { ...row, data: DomainEvent.upcast(row.type, row.meta.schema_version, row.data) }
+    return inCurrentShape(row)
   })
 })

@@ -1,6 +1,5 @@
 import { PgTypes } from "@effect/sql-pg"
 import type * as Domain from "@waybill/domain/domain/Domain"
-import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import type * as Id from "@waybill/domain/values/Id"
 import type { Timestamp } from "@waybill/domain/values/Timestamp"
@@ -10,7 +9,7 @@ import type { WebhookDelivery } from "./WebhookDelivery.ts"
 import * as DispatchedDomains from "./DispatchedDomains.ts"
 import * as DueRows from "../outbox/DueRows.ts"
 import * as Leases from "../outbox/Leases.ts"
-import type { Meta } from "../log/RecordedEvents.ts"
+import { inCurrentShape, type Meta } from "../log/RecordedEvents.ts"
 import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
 import type { Signing } from "../readmodels/Webhooks.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
@@ -202,21 +201,11 @@ export const occurredAt = ({ created_at, email, event }: Pick<Dispatch, "created
     ? (event?.data["at"] ?? event?.data["created_at"] ?? created_at)
     : (event?.recorded_at ?? created_at)
 
-export const dispatches = (
-  sql: Sql,
-  account_ids: ReadonlyArray<string>,
-  ids: ReadonlyArray<string>,
-  upcast = DomainEvent.upcast,
-) =>
-  Effect.flatMap(select(sql, account_ids, ids), (rows) =>
-    DispatchedDomains.add(
-      sql,
-      rows.map((row) => dispatchOf(row, upcast)),
-    ),
-  )
+export const dispatches = (sql: Sql, account_ids: ReadonlyArray<string>, ids: ReadonlyArray<string>) =>
+  Effect.flatMap(select(sql, account_ids, ids), (rows) => DispatchedDomains.add(sql, rows.map(dispatchOf)))
 
 /** Folds the record of the email, and converts the event to the current schema. */
-const dispatchOf = ({ event, history, ...row }: DispatchRow, upcast: typeof DomainEvent.upcast): Dispatch => {
+const dispatchOf = ({ event, history, ...row }: DispatchRow): Dispatch => {
   const message = EmailLogRecord.messageOf(event?.stream_id ?? "", history)
   return {
     ...row,
@@ -224,14 +213,9 @@ const dispatchOf = ({ event, history, ...row }: DispatchRow, upcast: typeof Doma
     email: message === undefined ? null : EmailLogRecord.of(message, history?.length ?? 0),
     headers: message?.accepted.headers ?? {},
     is_first: event === null || EmailLogRecord.isFirst(history, event.version),
-    event: event === null ? null : inCurrentSchema(PackedEvent.open(event), upcast),
+    event: event === null ? null : inCurrentShape(PackedEvent.open(event)),
   }
 }
-
-const inCurrentSchema = (event: NonNullable<Dispatch["event"]>, upcast: typeof DomainEvent.upcast) => ({
-  ...event,
-  data: upcast(event.type, event.meta.schema_version, event.data),
-})
 
 const select = (sql: Sql, account_ids: ReadonlyArray<string>, ids: ReadonlyArray<string>) => sql<DispatchRow>`
   SELECT d.account_id, d.id, d.webhook_id, d.event_id, d.event_type, d.livemode, d.attempts, ${Iso.iso(sql, "d.created_at")} AS created_at,

@@ -10,7 +10,7 @@ import { Cursors, type CursorsShape } from "@waybill/store/feed/Cursors"
 import * as PositionSearch from "@waybill/store/feed/PositionSearch"
 import * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
 import type { FeedPage } from "@waybill/store/feed/Feed"
-import type { Stored } from "@waybill/store/log/RecordedEvents"
+import { inCurrentShape, type Stored } from "@waybill/store/log/RecordedEvents"
 import { Duration, Effect, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -118,10 +118,7 @@ const toRecords = Effect.fnUntraced(function* (
   stored: ReadonlyArray<Stored>,
   include: Include,
 ) {
-  const events = stored.map((event) => ({
-    ...event,
-    data: DomainEvent.upcast(event.type, event.meta.schema_version, event.data),
-  }))
+  const events = stored.map(inCurrentShape)
   const records = events.map((event) =>
     Records.eventRecord(event, cursors.ofEvent(account_id, event.position), event.stream, event.stream_id),
   )
