@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { splitStatements } from "../postgres/splitStatements.ts"
+import { splitStatements } from "./splitStatements.ts"
 
 export const FOLDER = fileURLToPath(new URL("../../../../db/migrations/", import.meta.url))
 

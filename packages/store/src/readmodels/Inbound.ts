@@ -1,11 +1,11 @@
 import * as InboundMail from "@waybill/domain/inbound/Inbound"
 import type { Applied, Forwarded, InboundStatus, SenderVerdict } from "@waybill/domain/inbound/InboundState"
 import * as Thread from "@waybill/domain/inbound/Thread"
-import * as Id from "@waybill/domain/values/Id"
-import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import type * as Id from "@waybill/domain/values/Id"
 import { Effect, Option } from "effect"
 import { domainToUnicode } from "node:url"
 import * as ReadModel from "./ReadModel.ts"
+import * as ExaminedPage from "../postgres/ExaminedPage.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import { Sql } from "../postgres/Sql.ts"
 
@@ -55,12 +55,8 @@ export const readModel = ReadModel.make({
   },
 })
 
-export interface ListQuery {
+export interface ListQuery extends ExaminedPage.PageQuery {
   readonly account_id: string
-  readonly limit: number
-  /** Id of the last mail of the page before, or of the first one of the page after. Newest first. */
-  readonly after?: string
-  readonly before?: string
   readonly to?: string
   readonly from?: string
   readonly subject?: string
@@ -71,59 +67,20 @@ export interface ListQuery {
   readonly thread_id?: string
   readonly status?: InboundStatus
   readonly verdict?: SenderVerdict
-  readonly created_after?: Timestamp.Timestamp
-  readonly created_before?: Timestamp.Timestamp
-}
-
-/** Maximum number of mails that one page examines; a page of a rare filter ends early, with a cursor. */
-export const MAX_EXAMINED = 10_000
-
-interface ListedRow {
-  readonly examined: number
-  readonly last: string | null
-  readonly id: string | null
-  readonly record: InboundRecord | null
 }
 
 export const list = Effect.fn("Inbound.list")(function* (query: ListQuery) {
   const sql = yield* Sql
-  const rows = yield* listStatement(sql, query)
-  const found = rows.flatMap(({ id, record }) => (id === null || record === null ? [] : [{ id, record }]))
-  const page = found.slice(0, query.limit)
-  const { examined = 0, last = null } = rows[0] ?? {}
-  const stopped = examined === MAX_EXAMINED ? last : null
-  const next = found.length > query.limit ? (page.at(-1)?.id ?? null) : stopped
-  if (query.before === undefined)
-    return { data: page.map(({ record }) => record), has_more: next !== null, next_cursor: next }
-  // The page before a mail was read from the oldest on.
-  return { data: page.map(({ record }) => record).toReversed(), has_more: next !== null, next_cursor: query.before }
-})
-
-const listStatement = (sql: Sql, query: ListQuery) => {
-  const { account_id, after, before, created_after, created_before, email_id, limit, thread_id } = query
-  const conditions = conditionsOf(sql, query)
-  const direction = sql.literal(before === undefined ? "DESC" : "ASC")
-  const none = sql.literal("")
-  return sql<ListedRow>`
-    WITH newest AS MATERIALIZED (
+  const { account_id, email_id, thread_id } = query
+  return yield* ExaminedPage.read<InboundRecord>(sql, query, {
+    ids: "InboundId",
+    rows: sql`
       SELECT id, record FROM inbound WHERE account_id = ${account_id} AND NOT deleted
-        ${after === undefined ? none : sql`AND id < ${after}`}
-        ${before === undefined ? none : sql`AND id > ${before}`}
-        ${email_id === undefined ? none : sql`AND email_id = ${email_id}`}
-        ${thread_id === undefined ? none : sql`AND thread_id = ${thread_id}`}
-        ${created_after === undefined ? none : sql`AND id >= ${lowest(created_after)}`}
-        ${created_before === undefined ? none : sql`AND id < ${lowest(created_before)}`}
-      ORDER BY id ${direction} LIMIT ${conditions.length === 0 ? limit + 1 : MAX_EXAMINED}::int)
-    SELECT span.examined, span.last, found.id, found.record
-    FROM (SELECT count(*)::int AS examined, ${sql.literal(before === undefined ? "min" : "max")}(id) AS last FROM newest) AS span
-    LEFT JOIN LATERAL (
-      SELECT id, record FROM newest WHERE ${conditions.length === 0 ? sql`true` : sql.and(conditions)}
-      ORDER BY id ${direction} LIMIT ${limit + 1}::int) AS found ON true
-    ORDER BY found.id ${direction}`
-}
-
-/** Ids begin with the time at which the mail came. */
-const lowest = (time: Timestamp.Timestamp): string => Id.lowest("InboundId", Date.parse(time))
+        ${email_id === undefined ? sql.literal("") : sql`AND email_id = ${email_id}`}
+        ${thread_id === undefined ? sql.literal("") : sql`AND thread_id = ${thread_id}`}`,
+    filter: conditionsOf(sql, query),
+  })
+})
 
 /** Texts that words are searched in. Only values, because a name of a field is no hit. */
 const SEARCHED = `concat_ws(' ', record ->> 'subject', record -> 'envelope' ->> 'from',
