@@ -890,13 +890,17 @@ export type ListedTemplateVersion = {
 export type ListedWebhook = Webhook & {
   /** Time of the first failed call after the last successful one; `null` while the endpoint accepts calls */
   readonly failing_since: Timestamp | null
-  /** The last call of one of the newest deliveries; `null` if there was none */
+  /** The last call among the newest 10,000 deliveries; `null` if there was none */
   readonly last_call: {
+    readonly delivery_id: WebhookDeliveryId
     readonly at: Timestamp
     /** HTTP status of the response; `null` if there was none */
     readonly status: number | null
+    readonly duration_ms: number
     /** Why there was no complete response */
     readonly error: string | null
+    /** The first 200 characters of the response; `null` if it was empty */
+    readonly answer: string | null
   } | null
 }
 
@@ -1778,7 +1782,7 @@ export type WebhookDelivery = {
   readonly delivered_at: Timestamp | null
   /** HTTP status of the last call that was made; `null` if there was none, or no response */
   readonly last_status: number | null
-  /** The first 200 characters of the last response, or why there was none; `null` if it was empty */
+  /** The first 200 characters of the last response, or why there was none, or why nothing was called; `null` if it was empty */
   readonly last_answer: string | null
   /** The email that the event is about; `null` for other events */
   readonly email_id: EmailId | null

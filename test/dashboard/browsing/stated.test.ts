@@ -69,7 +69,7 @@ await inBrowser("what the dashboard states", (browser) => {
       )
       await row.click()
       await page.getByText("Not called").waitFor()
-      await page.getByText("the webhook is disabled or deleted").waitFor()
+      await page.getByText("the webhook was disabled").waitFor()
       await Browser.eventually(() => page.getByText("No response").count()).toBe(0)
       assert.deepEqual(await Accessibility.violations(page), [])
       await ContactSheet.shoot(page, "webhook-500")

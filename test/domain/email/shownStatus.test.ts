@@ -39,5 +39,6 @@ describe("the status that people read", () => {
     assert.strictEqual(shownDeliveryStatus({ status: "pending", attempts: 0 }), "pending")
     assert.strictEqual(shownDeliveryStatus({ status: "pending", attempts: 2 }), "retrying")
     assert.strictEqual(shownDeliveryStatus({ status: "failed", attempts: 9 }), "failed")
+    assert.strictEqual(shownDeliveryStatus({ status: "failed", attempts: 0 }), "not sent")
   })
 })

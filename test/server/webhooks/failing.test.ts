@@ -191,9 +191,36 @@ layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) =
     yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { enabled: false }, []))
     yield* working()
     const record = yield* Webhooks.settledOne(endpoint)
-    assert.deepStrictEqual([record.status, record.history[0]?.error], ["failed", "the webhook is disabled or deleted"])
+    assert.deepStrictEqual([record.status, record.history[0]?.error], ["failed", "the webhook was disabled"])
     assert.deepInclude(record, { attempts: 0, last_status: null })
     assert.deepStrictEqual(receiver.calls, [])
+  })
+
+  it.effect("shows the last call also below many deliveries that were not sent", function* () {
+    const receiver = yield* Receiver.listen({ answer: () => ({ status: 410, body: "moved out" }) })
+    const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
+    yield* working()
+    yield* Webhooks.acceptEmail(endpoint.account_id)
+    const called = yield* Webhooks.settledOne(endpoint)
+    yield* World.until(Webhooks.record(endpoint), (webhook) => webhook?.enabled === false)
+    const sql = yield* Sql
+    yield* Effect.orDie(sql`
+      INSERT INTO webhook_deliveries
+        (account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, status, created_at, history)
+      SELECT account_id, id || n, webhook_id, event_id || n, event_type, stream_id, stream_version, status, created_at,
+        '[{"called": false, "error": "the webhook was disabled"}]'
+      FROM webhook_deliveries, generate_series(1, 100) AS n WHERE id = ${called.id}`)
+    const { at, duration_ms } = called.history[0] ?? {}
+    assert.deepStrictEqual((yield* Webhooks.record(endpoint))?.last_call, {
+      delivery_id: called.id,
+      at,
+      status: 410,
+      duration_ms,
+      error: null,
+      answer: "moved out",
+    })
+    const [newest] = yield* Webhooks.deliveries(endpoint)
+    assert.deepInclude(newest, { attempts: 0, last_status: null, last_answer: "the webhook was disabled" })
   })
 
   it.effect("keeps the answer and the number of its calls when it is disabled before the next one", function* () {

@@ -111,7 +111,7 @@ const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
   const [open, setOpen] = useState(false)
   const { attempts, created_at, event_type, last_answer, last_status, livemode, next_attempt_at, recipient, status } =
     delivery
-  const answer = attempts === 0 || isSuccessful(last_status) ? null : last_answer
+  const answer = isSuccessful(last_status) ? null : last_answer
   return (
     <li>
       <button
@@ -144,7 +144,7 @@ const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
         <span className="min-w-0">
           {attempts === 0 ? undefined : <ResponseStatus status={last_status} />}
           {answer === null ? undefined : (
-            <span className="mt-0.5 hidden truncate text-xs text-ink-3 sm:block" title={answer}>
+            <span className="mt-0.5 hidden truncate text-xs text-ink-3 first-letter:uppercase sm:block" title={answer}>
               <UntrustedText text={answer} />
             </span>
           )}

@@ -56,13 +56,18 @@ export const ListedWebhook = Schema.Struct({
   }),
   last_call: Schema.NullOr(
     Schema.Struct({
+      delivery_id: Id.WebhookDeliveryId,
       at,
       status: Schema.NullOr(Schema.Int).annotate({
         description: "HTTP status of the response; `null` if there was none",
       }),
+      duration_ms: Schema.Natural,
       error: Schema.NullOr(Schema.String).annotate({ description: "Why there was no complete response" }),
+      answer: Schema.NullOr(Schema.String).annotate({
+        description: `The first ${WebhookDelivery.LAST_ANSWER_CHARS} characters of the response; \`null\` if it was empty`,
+      }),
     }),
-  ).annotate({ description: "The last call of one of the newest deliveries; `null` if there was none" }),
+  ).annotate({ description: "The last call among the newest 10,000 deliveries; `null` if there was none" }),
 }).annotate({ identifier: "ListedWebhook" })
 export type ListedWebhook = typeof ListedWebhook.Type
 

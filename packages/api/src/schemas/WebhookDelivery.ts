@@ -45,7 +45,7 @@ const fields = {
     description: "HTTP status of the last call that was made; `null` if there was none, or no response",
   }),
   last_answer: Schema.NullOr(Schema.String).annotate({
-    description: `The first ${LAST_ANSWER_CHARS} characters of the last response, or why there was none; \`null\` if it was empty`,
+    description: `The first ${LAST_ANSWER_CHARS} characters of the last response, or why there was none, or why nothing was called; \`null\` if it was empty`,
   }),
   email_id: Schema.NullOr(Id.EmailId).annotate({
     description: "The email that the event is about; `null` for other events",

@@ -1,6 +1,6 @@
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
-import type { WebhookId } from "@waybill/domain/values/Id"
+import type { WebhookDeliveryId, WebhookId } from "@waybill/domain/values/Id"
 import type { Timestamp } from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -91,13 +91,26 @@ const DELETED = {
   record: null,
 } as const
 
-/** Newest deliveries of a webhook that are examined for its last call. */
-export const LAST_DELIVERIES = 20
+/** Newest deliveries of a webhook among which its last call is looked for: many may wait while the endpoint fails. */
+export const MAX_EXAMINED = 10_000
+/** Newest of these that were called; the latest call of one of them is the last one. */
+const LAST_DELIVERIES = 20
+/** Characters of a response that a webhook shows. */
+const LAST_ANSWER_CHARS = 200
 
 /** A webhook with what its endpoint answered, which no event says. */
 export interface ListedWebhook extends WebhookRecord {
   readonly failing_since: Timestamp | null
-  readonly last_call: { readonly at: Timestamp; readonly status: number | null; readonly error: string | null } | null
+  readonly last_call: LastCall | null
+}
+
+interface LastCall {
+  readonly delivery_id: WebhookDeliveryId
+  readonly at: Timestamp
+  readonly status: number | null
+  readonly duration_ms: number
+  readonly error: string | null
+  readonly answer: string | null
 }
 
 const select = (sql: Sql, account_id: string, which: Fragment) => sql<{
@@ -107,12 +120,16 @@ const select = (sql: Sql, account_id: string, which: Fragment) => sql<{
   FROM webhooks w
   LEFT JOIN webhook_failures f ON f.account_id = w.account_id AND f.webhook_id = w.id
   LEFT JOIN LATERAL (
-    SELECT jsonb_build_object('at', call -> 'at', 'status', call -> 'status', 'error', call -> 'error') AS call
+    SELECT jsonb_build_object('delivery_id', id, 'at', call -> 'at', 'status', call -> 'status',
+      'duration_ms', call -> 'duration_ms', 'error', call -> 'error',
+      'answer', nullif(left(call ->> 'response_body', ${LAST_ANSWER_CHARS}::int), '')) AS call
     FROM (
       SELECT id, jsonb_path_query_array(history, '$[*] ? (!(@.called == false))') -> -1 AS call
-      FROM webhook_deliveries d WHERE d.account_id = w.account_id AND d.webhook_id = w.id
-      ORDER BY id DESC LIMIT ${LAST_DELIVERIES}::int) AS newest
-    WHERE call IS NOT NULL ORDER BY id DESC LIMIT 1) AS last ON true
+      FROM (
+        SELECT id, attempts, history FROM webhook_deliveries d
+        WHERE d.account_id = w.account_id AND d.webhook_id = w.id ORDER BY id DESC LIMIT ${MAX_EXAMINED}::int) AS newest
+      WHERE attempts > 0 ORDER BY id DESC LIMIT ${LAST_DELIVERIES}::int) AS called
+    WHERE call IS NOT NULL ORDER BY call ->> 'at' DESC LIMIT 1) AS last ON true
   WHERE w.account_id = ${account_id} AND NOT w.removed ${which} ORDER BY w.id DESC`
 
 export const list = Effect.fn("Webhooks.list")(function* (account_id: string) {

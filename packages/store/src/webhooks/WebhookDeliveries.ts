@@ -83,8 +83,8 @@ const LAST_CALL = "jsonb_path_query_array(history, '$[*] ? (!(@.called == false)
 export const columns = (sql: Client<unknown>) => sql`
   'webhook_delivery' AS object, id, webhook_id, event_id, event_type, livemode, status, attempts, history,
   (${sql.literal(LAST_CALL)} ->> 'status')::int AS last_status,
-  nullif(left(coalesce(${sql.literal(LAST_CALL)} ->> 'error', ${sql.literal(LAST_CALL)} ->> 'response_body'),
-    ${LAST_ANSWER_CHARS}::int), '') AS last_answer,
+  nullif(left(coalesce(${sql.literal(LAST_CALL)} ->> 'error', ${sql.literal(LAST_CALL)} ->> 'response_body',
+    CASE WHEN attempts = 0 THEN history -> -1 ->> 'error' END), ${LAST_ANSWER_CHARS}::int), '') AS last_answer,
   CASE WHEN starts_with(stream_id, 'msg_') THEN stream_id END AS email_id,
   ${Iso.iso(sql, "created_at")} AS created_at, ${Iso.iso(sql, "next_attempt_at")} AS next_attempt_at,
   ${Iso.iso(sql, "delivered_at")} AS delivered_at`

@@ -69,7 +69,7 @@ const ofCell = Effect.fnUntraced(function* (
   const attempt = Effect.fnUntraced(function* (dispatch: WebhookDeliveries.Dispatch, clock: Clock) {
     const { account_id, event_id, webhook, webhook_id } = dispatch
     if (clock?.removed === true) return yield* notCalled(webhook?.url ?? "", "the test clock is deleted")
-    if (webhook === null) return yield* notCalled("", "the webhook is disabled or deleted")
+    if (webhook === null) return yield* notCalled("", "the webhook was disabled")
     if (!WebhookPayload.isInFormat(dispatch)) return yield* notCalled(webhook.url, notInFormat(dispatch))
     const opened = yield* Effect.result(secretsOf(account_id, webhook_id, webhook.signing, yield* NewIds.now))
     if (Result.isFailure(opened) && opened.failure._tag === "StoreUnavailable") return yield* opened.failure
