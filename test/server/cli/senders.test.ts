@@ -206,7 +206,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
     assert.isTrue((yield* json("webhooks", "remove", webhook.id)).deleted)
     assert.include(
       yield* refusal("webhooks", "add", "https://example.org/hook", "--event", "email.bounce"),
-      "events[0]",
+      '--event does not take "email.bounce": did you mean email.bounced?',
     )
 
     const file = join(home, "suppressions.csv")

@@ -22,6 +22,19 @@ const FAULTS: ReadonlyArray<readonly [line: string, error: string, help?: string
     '`waybill emails` has no command "shwo". Its commands are list, get, timeline, cancel, resend.',
     "waybill emails",
   ],
+  // Words of other command lines.
+  ["emails show msg_1", '`waybill emails` has no command "show". Did you mean `get`?', "waybill emails"],
+  ["webhooks delete whk_1", '`waybill webhooks` has no command "delete". Did you mean `remove`?', "waybill webhooks"],
+  ["keys delete key_1", '`waybill keys` has no command "delete". Did you mean `revoke`?', "waybill keys"],
+  ["search ana", '`waybill` has no command "search". Did you mean `logs`?', "waybill"],
+  // More commands than an error lists.
+  ["frobnicate", '`waybill` has no command "frobnicate".', "waybill"],
+  ["help emial", '`waybill` has no command "emial". Did you mean `emails`?', "waybill"],
+  [
+    "webhooks add https://acme.test --event email.bounce",
+    '--event does not take "email.bounce": did you mean email.bounced?',
+    "waybill webhooks add",
+  ],
   ["emials --help", '`waybill` has no command "emials". Did you mean `emails`?', "waybill"],
   ["keys crate -h", '`waybill keys` has no command "crate". Did you mean `create`?', "waybill keys"],
   ["keys crate", '`waybill keys` has no command "crate". Did you mean `create`?', "waybill keys"],
@@ -111,7 +124,11 @@ describe("a wrong command line", () => {
     assert.strictEqual(errors, "")
     assert.include(output, "List emails, newest first")
     assert.strictEqual((yield* CommandLine.typeWith(EMPTY_PLACES, "help", "emails", "list")).output, output)
-    assert.include((yield* CommandLine.typeWith(EMPTY_PLACES, "help")).output, "emails")
+    assert.notInclude(output, "--completions")
+    const { output: all } = yield* CommandLine.typeWith(EMPTY_PLACES, "help")
+    assert.match(all, /^ {2}emails [^]*^GLOBAL FLAGS$[^]*--wide/mu)
+    const { output: version } = yield* CommandLine.typeWith(EMPTY_PLACES, "version")
+    assert.strictEqual(version, (yield* CommandLine.typeWith(EMPTY_PLACES, "--version")).output)
   })
 })
 

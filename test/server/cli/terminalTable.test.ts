@@ -211,6 +211,12 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender at a terminal"
       /^mail\.shop\.dev is pending\. Its DNS records:\n\nnot_checked {2}TXT {3}wb1\._domainkey/u,
     )
     assert.notInclude(domain.output, "host_in_zone")
+    const verified = yield* terminal(false)(type("domains", "verify", "acme.test"))
+    assert.strictEqual(verified.output, "acme.test is verified. In the sandbox this domain needs no DNS.")
+    assert.include((yield* terminal(false)(type("domains", "verify", "acme.test", "--wide"))).output, "v=DKIM1")
+    for (const line of domain.output.split("\n").slice(-2)) assert.isAtMost(line.length, 80, line)
+    const malformed = yield* type("emails", "get", "msg_1")
+    assert.strictEqual(malformed.errors, "waybill: <id> must be an id: msg_ followed by 26 characters.")
     const set = { PORT: "8080", LOG_LEVEL: "loud" }
     const { output: config } = yield* terminal(false)(CommandLine.typeWith(set, "config"))
     assert.match(config, /^Process, API and dashboard\n {2}PORT=8080 \(default 3025\)\n {4}Port of the API/u)

@@ -82,6 +82,13 @@ export const printJson = (value: unknown, indent = 0) =>
 export const say = (...lines: ReadonlyArray<string>) =>
   Effect.forEach(lines, (line) => Console.log(HiddenCharacters.escape(line)), { discard: true })
 
+/** Prints lines of text, which a terminal shows whole; values that are copied are not printed so. */
+export const sayFolded = Effect.fnUntraced(function* (...lines: ReadonlyArray<string>) {
+  const { columns } = yield* OutputStyle.current
+  const fold = (line: string) => (columns === undefined ? line : TerminalTable.folded(line, columns))
+  yield* Effect.forEach(lines, (line) => Console.log(fold(HiddenCharacters.escape(line))), { discard: true })
+})
+
 /** Prints a value as a line of JSON, or the lines that say it to people. */
 export const tell = (json: boolean, value: object, ...lines: ReadonlyArray<string>) =>
   json ? printJson(value) : say(...lines)

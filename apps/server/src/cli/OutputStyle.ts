@@ -66,10 +66,10 @@ const STATES: ReadonlyMap<string, Colour> = new Map(
       ["green", "delivered verified active enabled ok found sent published pass received true ready"],
       [
         "yellow",
-        "queued scheduled deferred delivery_delayed pending degraded draft missing opened clicked later partly",
+        "queued scheduled deferred delivery_delayed pending degraded draft missing opened clicked later partly warning",
       ],
-      ["red", "bounced failed failing retrying complained rejected revoked dropped error mismatch fail wrong"],
-      ["dim", "suppressed canceled disabled expired archived none removed false optional"],
+      ["red", "bounced failed failing retrying complained rejected revoked dropped error mismatch fail wrong broken"],
+      ["dim", "suppressed canceled disabled expired archived none removed false optional skipped"],
     ] as const
   ).flatMap(([colour, words]) => words.split(" ").map((word) => [word, colour] as const)),
 )

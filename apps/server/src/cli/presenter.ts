@@ -1,4 +1,5 @@
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
+import * as Table from "@waybill/domain/values/Table"
 import { nearestName } from "@waybill/domain/values/nearestName"
 import { Console, Effect, Option } from "effect"
 import { CliOutput, type CliError, type HelpDoc } from "effect/cli"
@@ -24,17 +25,47 @@ export const presenter: CliOutput.Presenter = {
 /** Prints help in lines that a terminal shows whole. */
 const presentHelp = Effect.fnUntraced(function* (help: HelpDoc.HelpDoc) {
   const { columns, hasColours } = yield* OutputStyle.StandardOutput
-  const text = CliOutput.defaultFormatter({ colors: hasColours }).formatHelpDoc(help)
-  yield* Console.log(columns === undefined ? text : TerminalTable.folded(text, columns))
+  const text = CliOutput.defaultFormatter({ colors: hasColours, globalFlags: "summary" }).formatHelpDoc(help)
+  // Commands come first: they are what is looked for.
+  const sections = text.trimEnd().split("\n\n")
+  const isGlobal = (section: string) => section.includes("GLOBAL FLAGS")
+  const ordered = [...sections.filter((each) => !isGlobal(each)), ...sections.filter(isGlobal)].join("\n\n")
+  yield* Console.log(columns === undefined ? ordered : TerminalTable.folded(ordered, columns))
 })
+
+/** Most commands that an error lists; more are found faster in the help. */
+const MAX_NAMES = 15
+
+/** Words of other command lines, with those that stand for them here. */
+const WORDS: Readonly<Record<string, ReadonlyArray<string>>> = {
+  ls: ["list"],
+  search: ["list", "logs"],
+  show: ["get", "list"],
+  view: ["get", "list"],
+  describe: ["get"],
+  events: ["timeline"],
+  history: ["timeline"],
+  tail: ["logs"],
+  new: ["add", "create"],
+  create: ["add", "create"],
+  add: ["create"],
+  delete: ["remove", "revoke"],
+  rm: ["remove", "revoke"],
+  check: ["verify"],
+  auth: ["login"],
+  status: ["whoami"],
+  init: ["start"],
+}
 
 /** Returns one sentence that names the fault and the allowed form. */
 const sentenceOf = (error: CliError.NonShowHelpErrors, command: string, help: HelpDoc.HelpDoc): string => {
   switch (error._tag) {
     case "UnknownSubcommand": {
       const names = (help.subcommands ?? []).flatMap(({ commands }) => commands.map(({ name }) => name))
-      const nearest = nearestName(error.subcommand, names)
-      return `\`${command}\` has no command "${error.subcommand}". ${nearest === undefined ? `Its commands are ${names.join(", ")}.` : `Did you mean \`${nearest}\`?`}`
+      const meant = Table.at(WORDS, error.subcommand)?.find((word) => names.includes(word))
+      const nearest = meant ?? nearestName(error.subcommand, names)
+      const known = names.length > MAX_NAMES ? "" : ` Its commands are ${names.join(", ")}.`
+      return `\`${command}\` has no command "${error.subcommand}".${nearest === undefined ? known : ` Did you mean \`${nearest}\`?`}`
     }
     case "UnrecognizedOption": {
       const names = help.flags.map(({ name }) => name)

@@ -5,12 +5,13 @@ type Named = Pick<Command.Command<string, unknown>, "subcommands">
 const HELP = new Set(["--help", "-h"])
 
 /**
- * Returns the words of a command line with `help NAME` as `NAME --help`, and without those that ask for help if they name a command that there is not: the library
- * would show the help of the last one that it knows, as if nothing were wrong.
+ * Returns the words of a command line with `version` as a flag, `help NAME` as `NAME --help`, and without those that ask for help if they name
+ * a command that there is not: the library would show the help of the last one that it knows, as if nothing were wrong.
  */
 export const withoutHelp = (command: Named, words: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [first, ...others] = words
-  if (first === "help") return [...others, "--help"]
+  if (first === "version") return ["--version"]
+  if (first === "help") return withoutHelp(command, [...others, "--help"])
   let known: Named = command
   for (const word of words) {
     const commands = known.subcommands.flatMap((group) => group.commands)

@@ -1,3 +1,4 @@
+import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import * as Text from "@waybill/domain/values/Text"
 import { Effect, Result, Schema } from "effect"
 import { Flag } from "effect/cli"
@@ -8,6 +9,8 @@ import * as Settings from "../../settings/Settings.ts"
 import * as Options from "../Options.ts"
 import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
+import * as OutputStyle from "../OutputStyle.ts"
+import * as TerminalTable from "../TerminalTable.ts"
 
 const SMTP_PORT = 25
 const MAX_TARGETS = 10
@@ -50,17 +53,21 @@ export const doctor = DataCommand.command(
     const broken = findings.filter(({ status }) => status === "broken")
     yield* json
       ? Output.printJson({ healthy: broken.length === 0, findings }, 2)
-      : Output.say(...findings.flatMap(linesOf))
+      : Effect.forEach(findings, sayFinding, { discard: true })
     if (broken.length > 0) {
       return yield* new CheckDiffers({ message: `broken: ${broken.map(({ check }) => check).join(", ")}` })
     }
   },
 )
 
-const STATUS_WIDTH = 8
+const STATUS_WIDTH = "skipped".length
 const CHECK_WIDTH = "dmarc reports".length
 
-const linesOf = ({ check, fix, result, status }: Finding.Finding): ReadonlyArray<string> => {
-  const line = `${status.padEnd(STATUS_WIDTH)} ${check.padEnd(CHECK_WIDTH)} ${result}`
-  return fix === null ? [line] : [line, `${" ".repeat(STATUS_WIDTH + CHECK_WIDTH + 2)}${fix}`]
-}
+const sayFinding = Effect.fnUntraced(function* ({ check, fix, result, status }: Finding.Finding) {
+  const style = yield* OutputStyle.current
+  const state = OutputStyle.coloured(status.padEnd(STATUS_WIDTH), OutputStyle.colourOf(status), style)
+  const indent = " ".repeat(STATUS_WIDTH + CHECK_WIDTH + 4)
+  const lines = [`${check.padEnd(CHECK_WIDTH)}  ${result}`, ...(fix === null ? [] : [fix])].map(HiddenCharacters.escape)
+  const text = lines.map((line, nth) => (nth === 0 ? `${state}  ${line}` : `${indent}${line}`)).join("\n")
+  yield* Output.sayColoured(style.columns === undefined ? text : TerminalTable.folded(text, style.columns))
+})

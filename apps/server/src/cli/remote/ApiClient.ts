@@ -81,11 +81,12 @@ const sentenceOf = (error: WaybillError): string => {
   return inCommands(others.length === 0 ? message : `${message} Also: ${others.join("; ")}`)
 }
 
-/** Calls that an answer advises, as commands. */
+/** Calls that an answer advises, and places in them, as commands. */
 const COMMANDS: ReadonlyArray<readonly [call: RegExp, command: string]> = [
   [/\bPOST \/v1\/domains\/([\w.-]+)\/verify\b/gu, "`waybill domains verify $1`"],
   [/\bPOST \/v1\/domains\b/gu, "`waybill domains add`"],
   [/\bat \/v1\/suppressions\b/gu, "by `waybill suppressions`"],
+  [/^In the path, `(\w+)` must be/gu, "<$1> must be"],
 ]
 
 const inCommands = (sentence: string): string =>

@@ -19,12 +19,29 @@ const inDatabase = Effect.promise(() => import("../commands/DomainTransports.ts"
 
 const name = Argument.String("domain").pipe(Argument.withDescription("Domain name, such as news.example.com"))
 
+/** Shows a check, which a person repeats until nothing is missing: then the records say nothing new. */
+const showCheck = Effect.fnUntraced(function* (domain: T.Domain) {
+  const found = foundOf(domain)
+  const isDone = domain.records.every(({ required, status }) => !required || status === "verified")
+  if (domain.status !== "verified" || !(isDone || found === undefined) || !(yield* OutputStyle.isTerminal))
+    return yield* show(domain)
+  const why =
+    found === undefined ? DnsAdvice.NEEDS_NO_DNS : `${found} required DNS records were found; --wide shows them.`
+  yield* Output.sayColoured(`${yield* stateOf(domain)} ${why}`)
+})
+
+const stateOf = ({ name, status }: T.Domain) =>
+  Effect.map(
+    OutputStyle.current,
+    (style) =>
+      `${HiddenCharacters.escape(name)} is ${OutputStyle.coloured(status, OutputStyle.colourOf(status), style)}.`,
+  )
+
 const show = Effect.fnUntraced(function* (domain: T.Domain) {
-  const { name, records, zone } = domain
+  const { records, zone } = domain
   const style = yield* OutputStyle.current
   const isTerminal = style.columns !== undefined
-  const status = OutputStyle.coloured(domain.status, OutputStyle.colourOf(domain.status), style)
-  const state = `${HiddenCharacters.escape(name)} is ${status}.`
+  const state = yield* stateOf(domain)
   if (DnsAdvice.needsNoDns(domain)) return yield* Output.sayColoured(`${state} ${DnsAdvice.NEEDS_NO_DNS}`)
   yield* Output.sayColoured(`${state} Its DNS records:`)
   yield* Output.say("")
@@ -40,7 +57,7 @@ const show = Effect.fnUntraced(function* (domain: T.Domain) {
     ...(records.some(hasOwnHost) ? [inZone] : []),
     ...(DnsAdvice.lacksReturnPath(records) ? [DnsAdvice.NO_RETURN_PATH] : []),
   ]
-  if (notes.length > 0) yield* Output.say("", ...notes)
+  if (notes.length > 0) yield* Output.sayFolded("", ...notes)
 })
 
 const hasOwnHost = ({ name, zone_host }: T.DnsRecord): boolean => zone_host !== null && zone_host !== name
@@ -63,7 +80,8 @@ const showRecord = Effect.fnUntraced(function* (record: T.DnsRecord, style: Outp
     `${state}${HiddenCharacters.escape(`${type.padEnd(6)}${name}${note.length === 0 ? "" : `  (${note.join(", ")})`}`)}`,
   )
   yield* Output.say(`${INDENT}${priority === null ? "" : `${priority} `}${value}`)
-  if (error !== null) yield* Output.say(`${INDENT}${error}`)
+  // That DNS has no such name, the state says.
+  if (error !== null && status !== "missing") yield* Output.say(`${INDENT}${error}`)
 })
 
 /** Makes a command that shows a domain, which the API returns. */
@@ -71,6 +89,7 @@ const one = <const Name extends string>(
   command: Name,
   description: string,
   ask: (client: T.Waybill, name: string) => Promise<T.Domain>,
+  tell = show,
 ) =>
   DataCommand.told(
     command,
@@ -79,12 +98,17 @@ const one = <const Name extends string>(
     function* ({ name }) {
       return yield* call((client) => ask(client, name))
     },
-    show,
+    tell,
   ).pipe(Command.provide(ApiClient.layer))
 
 const add = one("add", "Add a domain and show the DNS records to publish", (client, name) => client.domains.add(name))
 const get = one("get", "Show a domain and its DNS records as last checked", (client, name) => client.domains.get(name))
-const verify = one("verify", "Check the DNS records of a domain now", (client, name) => client.domains.verify(name))
+const verify = one(
+  "verify",
+  "Check the DNS records of a domain now",
+  (client, name) => client.domains.verify(name),
+  showCheck,
+)
 const rotateDkim = one(
   "rotate-dkim",
   "Make a new DKIM key and show the record to publish; the old one signs until it is found",

@@ -1,9 +1,9 @@
 import type { Waybill } from "@waybill/client/Waybill"
-import { WebhookType } from "@waybill/domain/webhook/WebhookType"
+import * as WebhookType from "@waybill/domain/webhook/WebhookType"
 import { shownDeliveryStatus } from "@waybill/domain/webhook/shownDeliveryStatus"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
-import { Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Effect, Option } from "effect"
+import { Argument, CliError, Command, Flag } from "effect/cli"
 import * as Options from "../Options.ts"
 import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
@@ -27,7 +27,13 @@ const ATTEMPT_COLUMNS = ["at", "status", "duration_ms", "last_answer"]
 const id = Argument.String("id").pipe(Argument.withDescription("Webhook id"))
 const events = Flag.String("event").pipe(
   Flag.withDescription("Event type to receive, or * for all; repeat for several"),
-  Flag.between(0, WebhookType.literals.length),
+  Flag.between(0, WebhookType.WebhookType.literals.length),
+  Flag.mapEffect((types) => {
+    const value = types.find((type) => type !== "*" && !WebhookType.isWebhookType(type))
+    return value === undefined
+      ? Effect.succeed(types)
+      : new CliError.InvalidValue({ option: "event", value, expected: Flags.knownTypes(value), kind: "flag" })
+  }),
 )
 
 const list = DataCommand.list("list", "List webhooks", {}, COLUMNS, function* () {
