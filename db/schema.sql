@@ -1,5 +1,5 @@
 -- What the migrations make of an empty database, for people to read and for a test to compare.
--- Written by `npm run schema`, never edited. A new cell runs the migrations, not this file (packages/store/src/cells/CellSchema.ts).
+-- Written by `npm run generate`, never edited. A new cell runs the migrations, not this file (packages/store/src/cells/CellSchema.ts).
 
 CREATE EXTENSION btree_gin;
 

@@ -1,4 +1,4 @@
-// Code generated from the API by scripts/client-types.ts. DO NOT EDIT. A test checks that it is current.
+// Code generated from the API by npm run generate. DO NOT EDIT. A test checks that it is current.
 
 package waybill
 

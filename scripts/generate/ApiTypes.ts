@@ -42,7 +42,7 @@ export interface ApiTypes {
   readonly structures: ReadonlyArray<Structure>
 }
 
-export const NOTE = "Generated from the API by scripts/client-types.ts. A test checks that it is current."
+export const NOTE = "Generated from the API by npm run generate. A test checks that it is current."
 
 /** Path of a file of a package. */
 export const fileOf = (path: string): string => fileURLToPath(new URL(`../../packages/${path}`, import.meta.url))

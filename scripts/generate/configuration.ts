@@ -20,7 +20,7 @@ export const render = (): string => {
   return [
     "# Configuration",
     "",
-    "<!-- Written by scripts/configuration.ts from apps/server/src/settings/Settings.ts. -->",
+    "<!-- Written by npm run generate from apps/server/src/settings/Settings.ts. -->",
     "",
     "Everything is set by environment variables, and everything has a default. `npx waybill config` shows what is set here",
     "and now, and with `--all` every setting. A wrong value is named, with what it should be, before anything starts.",

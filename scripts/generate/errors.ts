@@ -1,9 +1,9 @@
 import * as Refusal from "@waybill/domain/values/Refusal"
-import { globSync, readFileSync, writeFileSync } from "node:fs"
+import { globSync, readFileSync } from "node:fs"
 import { fileURLToPath, pathToFileURL } from "node:url"
 
 /**
- * docs/errors.json has what the refusals themselves say: `node bin/run.mjs scripts/generate/errors.ts`. A test holds it
+ * docs/errors.json has what the refusals themselves say: `npm run generate errors`. A test holds it
  * current. The page of a reason shows it; without it the page shows the form alone.
  */
 export const FILE = fileURLToPath(new URL("../../docs/errors.json", import.meta.url))
@@ -50,5 +50,3 @@ export const written = async (): Promise<string> => {
   const lines = said.toSorted(([one], [other]) => (one < other ? -1 : 1))
   return `{\n${lines.map(([key, answer]) => `  ${JSON.stringify(key)}: ${JSON.stringify(answer)}`).join(",\n")}\n}\n`
 }
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(FILE, await written())

@@ -1,10 +1,10 @@
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as WebhookType from "@waybill/domain/webhook/WebhookType"
-import { readFileSync, writeFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import * as WebhookPayload from "../../apps/server/src/worker/webhooks/WebhookPayload.ts"
 
-/** docs/events.md is written from the events themselves: `node bin/run.mjs scripts/generate/events.ts`. A test holds it current. */
+/** docs/events.md is written from the events themselves: `npm run generate events`. A test holds it current. */
 export const FILE = fileURLToPath(new URL("../../docs/events.md", import.meta.url))
 const FIXTURES = new URL("../../test/fixtures/events/", import.meta.url)
 
@@ -145,7 +145,7 @@ export const written = (): string => {
   const isSent = (type: DomainEvent.PublicType) => WebhookType.isWebhookType(type)
   return [
     "# Events",
-    "<!-- Written by scripts/generate/events.ts. -->",
+    "<!-- Written by npm run generate. -->",
     "Each change of an account is an event in its log. [Receive webhooks](webhooks.md) explains how events are sent, signed and\nrepeated; `GET /v1/events` reads all of them in order. New types and new fields may appear: ignore those that you do not\nknow.",
     ...section(
       "Sent to webhooks",
@@ -162,5 +162,3 @@ export const written = (): string => {
     .join("\n\n")
     .replace(/\n+$/u, "\n")
 }
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(FILE, written())

@@ -3,7 +3,7 @@ import { type ApiTypes, commentLines, type Field, NOTE, type Structure, type Typ
 /** Returns the types of the API as a Go file. */
 export const goTypes = ({ choices, structures }: ApiTypes): string => {
   const parts = [
-    `// ${NOTE.replace("Generated from the API by scripts/client-types.ts.", "Code generated from the API by scripts/client-types.ts. DO NOT EDIT.")}\n\npackage waybill\n\nimport "time"`,
+    `// ${NOTE.replace("Generated from the API by npm run generate.", "Code generated from the API by npm run generate. DO NOT EDIT.")}\n\npackage waybill\n\nimport "time"`,
     ...choices.map(({ name, values }) => {
       const constants = values.map(
         (value) => [`${name}${goName(value)}`, ` ${name} = ${JSON.stringify(value)}`] as const,

@@ -1,6 +1,5 @@
-// Writes the page that checks receipts, packages/verify/verify.html: `npm run verify-page`.
 import { createHash } from "node:crypto"
-import { readFileSync, writeFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { loadRolldown } from "../package/bundle.ts"
 import { ROOT } from "../package/Manifest.ts"
@@ -24,5 +23,3 @@ export const writtenPage = async (): Promise<string> => {
     .replace("SCRIPT_HASH", () => hash)
     .replace("SCRIPT", () => script)
 }
-
-if (process.argv[1] === import.meta.filename) writeFileSync(PAGE, await writtenPage())

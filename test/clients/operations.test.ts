@@ -39,11 +39,7 @@ describe("the clients in other languages", () => {
 
   it("their types are current with the contract", () => {
     for (const [path, text] of Object.entries(languageTypes()))
-      assert.strictEqual(
-        readFileSync(ApiTypes.fileOf(path), "utf8"),
-        text,
-        `${path}: node bin/run.mjs scripts/client-types.ts`,
-      )
+      assert.strictEqual(readFileSync(ApiTypes.fileOf(path), "utf8"), text, `${path}: npm run generate clients`)
   })
 
   it("the query of a list takes each parameter of the contract, in each client that reads the list", () => {

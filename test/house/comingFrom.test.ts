@@ -22,7 +22,7 @@ const quoted = (pattern: RegExp) => [...own.matchAll(pattern)].map((match) => ma
 const STRICT = { onExcessProperty: "error" } as const
 
 describe("docs/coming-from.md", () => {
-  test("shows the calls of other services' packages as the tests see them: npm run calls", () => {
+  test("shows the calls of other services' packages as the tests see them: npm run generate calls", () => {
     assert.include(text, `${BEGIN_CALLS}\n\n${writtenCalls()}\n\n${END_CALLS}`)
   })
 

@@ -7,7 +7,7 @@ const text = readFileSync(FILE, "utf8")
 const names = threats(text).map(({ name }) => name)
 
 describe("docs/security.md", () => {
-  it("has the tests that name its threats: `npm run threats` writes them again", () => {
+  it("has the tests that name its threats: `npm run generate threats` writes them again", () => {
     assert.deepStrictEqual(text.split("\n"), written(text).split("\n"))
   })
 

@@ -110,7 +110,7 @@ describe("the packed verifier", () => {
   })
 
   it("has a page that is written from its sources", { timeout: TIMEOUT }, async () => {
-    assert.strictEqual(await readFile(PAGE, "utf8"), await writtenPage(), "run: npm run verify-page")
+    assert.strictEqual(await readFile(PAGE, "utf8"), await writtenPage(), "run: npm run generate verify-page")
     assert.strictEqual(
       await readFile(join(project, "node_modules", "@waybill", "verify", "verify.html"), "utf8"),
       await readFile(PAGE, "utf8"),

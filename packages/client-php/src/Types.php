@@ -1,6 +1,6 @@
 <?php
 
-// Generated from the API by scripts/client-types.ts. A test checks that it is current.
+// Generated from the API by npm run generate. A test checks that it is current.
 
 declare(strict_types=1);
 

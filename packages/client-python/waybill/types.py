@@ -1,4 +1,4 @@
-# Generated from the API by scripts/client-types.ts. A test checks that it is current.
+# Generated from the API by npm run generate. A test checks that it is current.
 """What the API takes and returns. Times in answers are ISO 8601, in UTC."""
 from datetime import datetime
 from typing import Any, Dict, List, Literal, Optional, TypedDict, Union

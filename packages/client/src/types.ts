@@ -1,4 +1,4 @@
-// Generated from the API by scripts/client-types.ts. A test checks that it is current.
+// Generated from the API by npm run generate. A test checks that it is current.
 
 export type Account = {
   readonly object: "account"

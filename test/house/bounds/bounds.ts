@@ -77,7 +77,7 @@ export const valueOf = ({ constant, path, value }: Bound): string => {
   return value
 }
 
-export const BEGIN_LIMITS = "<!-- limits, written by scripts/generate/limits.ts -->"
+export const BEGIN_LIMITS = "<!-- limits, written by npm run generate -->"
 export const END_LIMITS = "<!-- end of the limits -->"
 
 const limitsOf = (audience: Audience): ReadonlyArray<string> =>

@@ -5,7 +5,7 @@ import { BEGIN_LIMITS, END_LIMITS, GROUPS, spoken, valueOf, writtenLimits } from
 const bounds = GROUPS.flatMap(({ bounds }) => bounds)
 
 describe("docs/limits.md", () => {
-  it("has the limits of the code: `npm run limits` writes them again", () => {
+  it("has the limits of the code: `npm run generate limits` writes them again", () => {
     const text = readFileSync("docs/limits.md", "utf8")
     const inDocs = text.slice(text.indexOf(BEGIN_LIMITS) + BEGIN_LIMITS.length, text.indexOf(END_LIMITS)).trim()
     assert.deepStrictEqual(inDocs.split("\n"), writtenLimits().trim().split("\n"))

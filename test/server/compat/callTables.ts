@@ -2,7 +2,7 @@ import { postmarkCalls } from "./postmarkCalls.ts"
 import { CALLS } from "./resendCalls.ts"
 import { sendgridCalls } from "./sendgridCalls.ts"
 
-export const BEGIN_CALLS = "<!-- begin of the calls: npm run calls -->"
+export const BEGIN_CALLS = "<!-- begin of the calls: npm run generate -->"
 export const END_CALLS = "<!-- end of the calls -->"
 
 interface Call {

@@ -18,7 +18,7 @@ const GOLDEN = path.join(import.meta.dirname, "../../../db/schema.sql")
 const NODES = 4
 
 layer(Database.layerFresh, { excludeTestServices: true })("migrations", (it) => {
-  it.effect("create the schema of db/schema.sql (`npm run schema` writes it)", function* () {
+  it.effect("create the schema of db/schema.sql (`npm run generate schema` writes it)", function* () {
     const { url } = yield* Database.Fresh
     const [made, golden] = yield* Effect.promise(() =>
       Promise.all([dumpSchema(Redacted.value(url)), fs.readFile(GOLDEN, "utf8")]),

@@ -1,7 +1,7 @@
 import pg from "pg"
 
 const HEAD = `-- What the migrations make of an empty database, for people to read and for a test to compare.
--- Written by \`npm run schema\`, never edited. A new cell runs the migrations, not this file (packages/store/src/cells/CellSchema.ts).
+-- Written by \`npm run generate\`, never edited. A new cell runs the migrations, not this file (packages/store/src/cells/CellSchema.ts).
 `
 
 /** Dumps the schema \`public\` as text that is equal for equal schemas, on every Postgres from 15 on. */

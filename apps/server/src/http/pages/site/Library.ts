@@ -139,7 +139,7 @@ const groupOf = (slug: string): Shelf => {
 const partsOf = (page: DocsPage, contract: Contract, said: SaidByAll): ReadonlyArray<DocsPage> =>
   page.slug === "errors" ? errorPages(page, contract, said) : page.slug === "events" ? eventPages(page) : []
 
-/** Written by scripts/generate/errors.ts: by status and reason. */
+/** Written by `npm run generate`: by status and reason. */
 type SaidByAll = Readonly<Record<string, Samples.Said | undefined>>
 
 const errorPages = (page: DocsPage, contract: Contract, said: SaidByAll): ReadonlyArray<DocsPage> =>
