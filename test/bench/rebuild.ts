@@ -1,5 +1,5 @@
 // npm run bench -- rebuild [--events 200000] [--rounds 2] [--lanes 3] [--json]: rebuild the email log from the event
-// log in four ways.
+// log in three ways.
 import "effect/schema/SchemaJITCompiler/enable"
 import * as Fill from "@waybill/store/rebuild/fill/Fill"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
@@ -8,7 +8,6 @@ import { Effect, Exit, Redacted, Scope } from "effect"
 import { parseArgs } from "node:util"
 import * as Cpu from "./accept/Cpu.ts"
 import * as Measure from "./report/Measure.ts"
-import { emmett } from "./rebuild/emmett.ts"
 import { floor } from "./rebuild/floor.ts"
 import { foreground } from "./rebuild/foreground.ts"
 import { write } from "./logs/events.ts"
@@ -30,7 +29,6 @@ const LANES = Number(values.lanes)
  */
 const ROUNDS = Number(values.rounds)
 const ROW_BY_ROW_EVENTS = 4_000
-const EMMETT_EVENTS = 500
 /** Pairs of rounds of sends, with and without a rebuild beside them. */
 const FOREGROUND_ROUNDS = 3
 /** Events per second of a throttled rebuild, which leaves capacity for a busy service. */
@@ -81,15 +79,11 @@ try {
   const environment = await TemporaryServer.environment(server)
   const url = await TemporaryServer.freshDatabase(server)
   const log = await write(Redacted.value(url), EVENTS)
-  const other = await TemporaryServer.freshDatabase(server)
-  const theirs = await emmett(Redacted.value(other), EMMETT_EVENTS)
-  const rounds: Array<Awaited<ReturnType<typeof rebuild>> & { readonly row_by_row: number; readonly emmett: number }> =
-    []
+  const rounds: Array<Awaited<ReturnType<typeof rebuild>> & { readonly row_by_row: number }> = []
   for (let nth = 0; nth < ROUNDS; nth++) {
     const ours = await rebuild(url, log.events, server.pid)
     const single = await rateOf(ROW_BY_ROW_EVENTS, () => rowByRow(Redacted.value(url), ROW_BY_ROW_EVENTS))
-    const emmett = await rateOf(theirs.events, theirs.run)
-    rounds.push({ ...ours, row_by_row: single, emmett })
+    rounds.push({ ...ours, row_by_row: single })
   }
   const beside = await foreground(server, url, { throttle: THROTTLE, rounds: FOREGROUND_ROUNDS })
 
@@ -97,7 +91,6 @@ try {
   const summary = {
     against_row_by_row: of(({ rate, row_by_row }) => rate / row_by_row),
     against_floor: of(({ floorRate, rate }) => rate / floorRate),
-    against_emmett: of(({ emmett, rate }) => rate / emmett),
     foreground_p99_share: beside.p99Share,
   }
   const line = (name: string, { least, median, most }: Measure.Spread) => [
@@ -133,14 +126,10 @@ try {
             "row by row",
             of(({ row_by_row }) => row_by_row),
           ),
-          line(
-            "emmett-postgresql",
-            of(({ emmett }) => emmett),
-          ),
         ],
       ),
       "",
-      `Against row by row ${share(summary.against_row_by_row)}; against emmett ${share(summary.against_emmett)}; ` +
+      `Against row by row ${share(summary.against_row_by_row)}; ` +
         `against reading, copying and indexing alone ${shareOfFloor(summary.against_floor)}.`,
       `CPU µs an event: ${Measure.millis(of(({ ownMicros }) => ownMicros).median)} of the process, ` +
         `${Measure.millis(of(({ postgresMicros }) => postgresMicros).median)} of Postgres.`,
@@ -161,7 +150,6 @@ try {
       },
       { what: "against row by row", measured: summary.against_row_by_row, unit: "times", atLeast: 5 },
       { what: "against reading, copying and indexing alone", measured: summary.against_floor, unit: "times" },
-      { what: "against emmett's rebuild", measured: summary.against_emmett, unit: "times", atLeast: 5 },
       {
         what: "memory at the end of the fold against a quarter of the way",
         measured: of(({ heldMebibytes: { least, most } }) => most / least),

@@ -17,7 +17,7 @@ const STEP_MS = 700
  */
 const UNDER_WAY = 1_000
 
-export interface Event {
+interface Event {
   readonly account_id: string
   readonly stream_id: string
   readonly version: number
@@ -44,7 +44,7 @@ const words = {
 /**
  * Returns the events of the nth message: mostly accepted and delivered, some deferred first, some opened, few bounced.
  */
-export const life = (nth: number): ReadonlyArray<Event> => {
+const life = (nth: number): ReadonlyArray<Event> => {
   const millis = BEGAN + nth * STEP_MS
   const at = (after: number) => Timestamp.fromMillis(millis + after)
   const email_id = Id.make("EmailId", millis, random(nth, 0))
