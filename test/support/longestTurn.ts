@@ -16,7 +16,7 @@ export const longestTurn = (): (() => number) => {
     longest = Math.max(longest, now - before)
     before = now
   }
-  const timer = setInterval(look, TICK_MS)
+  const timer = setInterval(look, TICK_MS).unref()
   return () => {
     clearInterval(timer)
     look()

@@ -9,6 +9,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import { freePort } from "../../support/process/service.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 import * as World from "../../support/world/World.ts"
+import { idIn } from "../../server/inbound/Sender.ts"
 
 const STRANGERS = 2_000
 /** More than all places of clients that are not identified, each with about 8 KiB/s. */
@@ -44,7 +45,6 @@ const deliver = Effect.fnUntraced(function* (port: number, bytes: string | Buffe
   })
 })
 
-const idIn = (reply: string) => /inb_\w+/u.exec(reply)?.[0] ?? reply
 const HEAD = "From: ana@example.org\r\nSubject: x\r\n"
 const nested = (depth: number) => {
   const open = Array.from(

@@ -10,11 +10,11 @@ import { tenant } from "../accept/tenant.ts"
 import * as Waybill from "../accept/Waybill.ts"
 import { freePort } from "../../support/process/service.ts"
 import * as Postfix from "../postfix/Postfix.ts"
+import * as Sink from "../postfix/Sink.ts"
 import type * as Tools from "../postfix/tools.ts"
 import * as Held from "../report/Held.ts"
 import * as TemporaryServer from "../report/TemporaryServer.ts"
 import type { Answer, Order } from "./load.ts"
-import type { Arrived } from "./lmtpSink.ts"
 import * as Milters from "./Milters.ts"
 
 export const CONNECTIONS = 32
@@ -64,21 +64,13 @@ export const waybill = async (postgres: EmbeddedPostgres.Running, dns: string): 
   }
 }
 
-const LOOK_EVERY_MILLIS = 5
-/** Time without a mail after which a turn has failed. */
-const SILENT_MILLIS = 30_000
-
 /** Starts Postfix, which hands its mail to a sink over LMTP; a mail has reached its end there. */
 export const postfix = async (
   tools: Tools.Postfix,
   verifying: { readonly opendkim: string; readonly opendmarc: string; readonly resolver: string } | undefined,
 ): Promise<Contender> => {
   const folder = await temporaryFolder("postfix")
-  const sink = await Held.acquire(
-    async () => fork(path.join(import.meta.dirname, "lmtpSink.ts")),
-    (forked) => forked.disconnect(),
-  )
-  const [{ port }] = (await once(sink, "message")) as [{ readonly port: number }]
+  const { port, take } = await Sink.start()
   const milters =
     verifying === undefined
       ? []
@@ -104,23 +96,13 @@ export const postfix = async (
       }),
     ({ stop }) => stop(),
   )
-  let arrived: Arrived = { mails: 0, verified: 0, last: 0 }
-  sink.on("message", (message: Arrived) => (arrived = message))
-  let before = 0
   return {
     name: verifying === undefined ? NAMES.postfix : NAMES.milters,
     port: instance.port,
-    finished: async (mails, ended) => {
-      const wanted = before + mails
-      while (arrived.mails < wanted) {
-        const silent = performance.timeOrigin + performance.now() - Math.max(ended, arrived.last)
-        if (silent > SILENT_MILLIS) throw new Error(`${arrived.mails - before} of ${mails} mails arrived`)
-        await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MILLIS))
-      }
-      if (arrived.verified !== (verifying === undefined ? 0 : wanted))
-        throw new Error(`${arrived.verified} of ${wanted} mails were verified`)
-      before = wanted
-      return arrived.last
+    finished: async (mails) => {
+      const { last, signed } = await take(mails)
+      if (signed !== (verifying === undefined ? 0 : mails)) throw new Error(`${signed} of ${mails} mails were verified`)
+      return last
     },
     spent: () => ({ own: instance.cpu(), helper: milters.reduce((sum, { cpu }) => sum + cpu(), 0) }),
   }

@@ -1,16 +1,11 @@
-import { execFileSync, spawn } from "node:child_process"
-import { once } from "node:events"
+import { execFileSync } from "node:child_process"
 import * as fs from "node:fs/promises"
-import * as net from "node:net"
 import * as path from "node:path"
-import * as Cpu from "../accept/Cpu.ts"
 import { freePort } from "../../support/process/service.ts"
-import type * as Tools from "./tools.ts"
+import * as Tools from "./tools.ts"
 
 /** Connections to the next server that Postfix may open at once. */
 export const TO_SINK = 20
-const LOOK_EVERY_MILLIS = 20
-const READY_WITHIN_MILLIS = 20_000
 
 /**
  * Settings of the instance. Those after the first group make it faster than it is by default: no pause for clients that
@@ -78,13 +73,9 @@ const masterCf = (port: number) =>
     "",
   ].join("\n")
 
-export interface Instance {
-  readonly port: number
-  /** Processor time of its processes in milliseconds, also of those that have ended. */
-  readonly cpu: () => number
+export interface Instance extends Tools.Program {
   /** Number of messages in its queue. */
   readonly queued: () => Promise<number>
-  readonly stop: () => Promise<void>
 }
 
 /** Starts a Postfix with folders and a port of its own, which passes all mail on to `relay`; `others` are its settings. */
@@ -104,39 +95,17 @@ export const start = async (
   await fs.writeFile(path.join(config, "master.cf"), masterCf(port))
   // Makes the folders of the queue, with their owners.
   execFileSync(tools.postfix, ["-c", config, "check"], { stdio: ["ignore", "ignore", "inherit"] })
-  const master = spawn(path.join(tools.daemons, "master"), ["-c", config, "-d"], { stdio: "ignore" })
-  // It would outlive a benchmark that is stopped.
-  process.once("exit", () => master.kill("SIGTERM"))
-  const stop = async () => {
-    if (master.exitCode !== null || master.signalCode !== null) return
-    const gone = once(master, "exit")
-    master.kill("SIGTERM")
-    await gone
-  }
-  const until = performance.now() + READY_WITHIN_MILLIS
-  while (!(await isListening(port))) {
-    if (master.exitCode !== null || performance.now() > until) {
-      await stop()
+  const master = await Tools.start(path.join(tools.daemons, "master"), ["-c", config, "-d"], port, "data").catch(
+    async ({ message }) => {
       const log = await fs.readFile(settings.maillog_file, "utf8").catch(() => "without a log")
-      throw new Error(`Postfix did not start:\n${log}`)
-    }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MILLIS))
-  }
+      throw new Error(`${message}:\n${log}`)
+    },
+  )
   const queued = async () => {
     const files = await Promise.all(
       ["incoming", "active", "deferred"].map((queue) => fs.readdir(path.join(settings.queue_directory, queue))),
     )
     return files.flat().filter((name) => name.length > 1).length
   }
-  return { port, cpu: () => Cpu.ofTree(master.pid ?? 0), queued, stop }
+  return { ...master, queued }
 }
-
-const isListening = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = net.connect(port, "127.0.0.1")
-    socket.once("error", () => resolve(false))
-    socket.once("data", () => {
-      socket.end("QUIT\r\n")
-      resolve(true)
-    })
-  })

@@ -1,6 +1,12 @@
-import { execFileSync } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
 import { existsSync } from "node:fs"
+import * as net from "node:net"
 import * as path from "node:path"
+import * as Cpu from "../accept/Cpu.ts"
+
+const LOOK_EVERY_MILLIS = 20
+const READY_WITHIN_MILLIS = 20_000
 
 /** Folders of administrators' programs, which PATH often leaves out. */
 const FOLDERS = ["/usr/sbin", "/usr/local/sbin", "/sbin"]
@@ -31,3 +37,46 @@ export const findPostfix = (): Postfix | string => {
 /** Version of a program, from the first line that it prints. */
 export const versionOf = (program: string): string =>
   /\d+(?:\.\d+)+/u.exec(execFileSync(program, ["-V"], { encoding: "utf8" }))?.[0] ?? "unknown"
+
+export interface Program {
+  readonly port: number
+  /** Processor time of its processes in milliseconds, also of those that have ended. */
+  readonly cpu: () => number
+  readonly stop: () => Promise<void>
+}
+
+/** Starts a server that ends with this process, and waits until its port accepts a connection, or greets it. */
+export const start = async (
+  command: string,
+  args: ReadonlyArray<string>,
+  port: number,
+  ready: "connect" | "data" = "connect",
+): Promise<Program> => {
+  const child = spawn(command, args, { stdio: ["ignore", "ignore", "inherit"] })
+  process.once("exit", () => child.kill("SIGTERM"))
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const gone = once(child, "exit")
+    child.kill("SIGTERM")
+    await gone
+  }
+  const until = performance.now() + READY_WITHIN_MILLIS
+  while (!(await answers(port, ready))) {
+    if (child.exitCode !== null || performance.now() > until) {
+      await stop()
+      throw new Error(`${[command, ...args].join(" ")} did not start`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MILLIS))
+  }
+  return { port, cpu: () => Cpu.ofTree(child.pid ?? 0), stop }
+}
+
+const answers = (port: number, ready: "connect" | "data"): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = net.connect(port, "127.0.0.1")
+    socket.once("error", () => resolve(false))
+    socket.once(ready, () => {
+      socket.destroy()
+      resolve(true)
+    })
+  })

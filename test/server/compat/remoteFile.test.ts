@@ -7,24 +7,19 @@ import { Instance } from "../../../apps/server/src/settings/Instance.ts"
 import * as RemoteFile from "../../../apps/server/src/compat/RemoteFile.ts"
 import { assert, it } from "../../support/effectTest.ts"
 import { dnsZones } from "../../support/mail/dnsZones.ts"
+import { testInstance } from "../../support/world/testInstance.ts"
 import * as WebhookReceiver from "../../support/web/WebhookReceiver.ts"
 
 const services = (allowed: ReadonlyArray<string>, ofWebhooks: ReadonlyArray<string> = []) =>
   Layer.merge(
     dnsZones({ "files.test": { A: ["127.0.0.1"] }, "inside.test": { A: ["10.0.0.1"] } }),
-    Layer.succeed(Instance, {
-      transport: "capture",
-      returnPath: null,
-      allowedNetworks: ofWebhooks as ReadonlyArray<Network>,
-      attachmentNetworks: allowed as ReadonlyArray<Network>,
-      baseUrl: null,
-      tracks: false,
-      trackingHost: null,
-      mailHost: "mx.waybill.test",
-      inboundDomain: "in.waybill.test",
-      submission: null,
-      mail: null,
-    }),
+    Layer.succeed(
+      Instance,
+      testInstance({
+        allowedNetworks: ofWebhooks as ReadonlyArray<Network>,
+        attachmentNetworks: allowed as ReadonlyArray<Network>,
+      }),
+    ),
   )
 
 const LOOPBACK = ["127.0.0.0/8"]

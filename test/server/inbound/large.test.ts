@@ -3,12 +3,12 @@ import { Sql } from "@waybill/store/postgres/Sql"
 import { Context, Effect, Layer } from "effect"
 import { once } from "node:events"
 import * as net from "node:net"
-import nodemailer from "nodemailer"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { freePort } from "../../support/process/service.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 import * as World from "../../support/world/World.ts"
+import * as Sender from "./Sender.ts"
 
 const MONITOR = new URL("../../support/stallMonitor.mjs", import.meta.url).href
 /** Processor time for which nobody else has a turn. */
@@ -37,17 +37,7 @@ const start = Effect.gen(function* () {
     monitor.write("?")
     return Number((await once(monitor, "data"))[0])
   })
-  const deliver = (raw: Buffer) =>
-    Effect.promise(async () => {
-      const client = nodemailer.createTransport({ host: "127.0.0.1", port, name: "mx.example.org", ignoreTLS: true })
-      const envelope = { from: "ana@example.org", to: ["hi@shop.test"] }
-      const reply = await client.sendMail({ envelope, raw }).then(
-        ({ response }) => response,
-        (error: { readonly response?: string }) => error.response ?? String(error),
-      )
-      client.close()
-      return /inb_\w+/u.exec(reply)?.[0] ?? reply
-    })
+  const deliver = (raw: Buffer) => Effect.promise(async () => Sender.idIn(await Sender.send(port, raw)))
   return { account_id, deliver, key, longestStall, node }
 })
 

@@ -1,7 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { dkimSign } from "mailauth/lib/dkim/sign.js"
 import { generateKeyPairSync } from "node:crypto"
-import nodemailer from "nodemailer"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
 import * as Database from "../../support/postgres/Database.ts"
@@ -9,6 +8,7 @@ import { freePort } from "../../support/process/service.ts"
 import * as WebhookReceiver from "../../support/web/WebhookReceiver.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 import * as World from "../../support/world/World.ts"
+import * as Sender from "./Sender.ts"
 
 const RETURN_PATH = "bounces.waybill.test"
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 })
@@ -45,17 +45,8 @@ const start = Effect.gen(function* () {
       })
       return { status: answer.status, bytes: Buffer.from(await answer.arrayBuffer()) }
     })
-  const deliver = (raw: string | Buffer, to: string | ReadonlyArray<string>, from = "ana@example.org") =>
-    Effect.promise(async () => {
-      const client = nodemailer.createTransport({ host: "127.0.0.1", port, name: "mx.example.org", ignoreTLS: true })
-      try {
-        return (await client.sendMail({ envelope: { from, to: [to].flat() }, raw })).response
-      } catch (error) {
-        return (error as { readonly response?: string }).response ?? String(error)
-      } finally {
-        client.close()
-      }
-    })
+  const deliver = (raw: string | Buffer, to: string | ReadonlyArray<string>, from?: string) =>
+    Effect.promise(() => Sender.send(port, raw, to, from))
   return { account_id, call, deliver, download, node, post, receiver }
 })
 
@@ -97,8 +88,6 @@ const PARTS = mail(
   "--b--",
 )
 
-const idIn = (reply: string) => /inb_\w+/u.exec(reply)?.[0] ?? reply
-
 const signed = Effect.promise(async () => {
   const { signatures } = await dkimSign(Buffer.from(PARTS), {
     canonicalization: "relaxed/relaxed",
@@ -122,7 +111,7 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
       const raw = yield* signed
       const reply = yield* deliver(raw, "support+42@shop.test")
       assert.match(reply, /^250 2\.0\.0 Received as inb_/u)
-      const id = idIn(reply)
+      const id = Sender.idIn(reply)
 
       const { json: record, status } = yield* call("GET", `/v1/inbound/${id}`)
       assert.strictEqual(status, 200, JSON.stringify(record))
@@ -177,10 +166,10 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
       assert.deepStrictEqual((yield* download(data.attachments[0].url)).bytes, FILE)
 
       // The same mail again is the same record: its server has not heard the answer.
-      assert.strictEqual(idIn(yield* deliver(raw, "support+42@shop.test")), id)
+      assert.strictEqual(Sender.idIn(yield* deliver(raw, "support+42@shop.test")), id)
       // An address that needs no domain.
       const token = account_id.slice("acc_".length)
-      const own = idIn(yield* deliver(raw, `any@${token}.in.${RETURN_PATH}`))
+      const own = Sender.idIn(yield* deliver(raw, `any@${token}.in.${RETURN_PATH}`))
       assert.notStrictEqual(own, id)
       const { json: list } = yield* call("GET", "/v1/inbound?q=gr%C3%BC")
       assert.deepStrictEqual(
@@ -203,8 +192,8 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
       const message_id = `<${sent.id}@shop.test>`
       const answer = (id: string, to: string) =>
         mail([`Message-ID: <${id}@example.org>`, `In-Reply-To: ${to}`, "Subject: Re: Your order"], "Yes.")
-      const first = idIn(yield* deliver(answer("a", message_id), "hi@shop.test"))
-      const second = idIn(yield* deliver(answer("b", "<a@example.org>"), "hi@shop.test"))
+      const first = Sender.idIn(yield* deliver(answer("a", message_id), "hi@shop.test"))
+      const second = Sender.idIn(yield* deliver(answer("b", "<a@example.org>"), "hi@shop.test"))
       const { json: record } = yield* call("GET", `/v1/inbound/${second}`)
       const { json: thread } = yield* call("GET", `/v1/threads/${record.thread_id}`)
       assert.deepStrictEqual(
@@ -248,10 +237,10 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
       const { json: rejected } = yield* get("/v1/inbound?status=rejected")
       assert.lengthOf(rejected.data, 1)
       // Another account takes it.
-      const shared = idIn(yield* deliver(one("r2"), ["no@routed.test", "hi@shop.test"]))
+      const shared = Sender.idIn(yield* deliver(one("r2"), ["no@routed.test", "hi@shop.test"]))
       assert.match(shared, /^inb_/u)
       assert.match(yield* deliver(one("r3"), "sink@routed.test"), /^250 /u)
-      const told = idIn(yield* deliver(one("r4"), "one@routed.test"))
+      const told = Sender.idIn(yield* deliver(one("r4"), "one@routed.test"))
       while (other.calls.length === 0) yield* Effect.sleep("20 millis")
       const [{ body } = { body: "" }] = other.calls
       assert.strictEqual(JSON.parse(body).data.id, told)

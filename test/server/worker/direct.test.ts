@@ -14,6 +14,7 @@ import * as Worker from "../../../apps/server/src/boot/service/Worker.ts"
 import { directTransport, pair } from "../../mail/smtp/mxPair.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
+import { testInstance } from "../../support/world/testInstance.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 
@@ -110,19 +111,7 @@ layer(World.layer, { excludeTestServices: true })("a worker with direct delivery
     world.dns.set("wb1._domainkey.two-keys.test", { TXT: [`v=DKIM1; k=rsa; p=${from.public_key}`] })
     const looksAtDns = DomainCommands.check(from.account_id, from.domain_id).pipe(
       Effect.provide(Dns.Dns.layer({ servers: [world.dns.server], query_timeout_ms: 20_000, query_tries: 1 })),
-      Effect.provideService(Instance, {
-        transport: "direct",
-        returnPath: null,
-        allowedNetworks: [],
-        attachmentNetworks: [],
-        baseUrl: null,
-        tracks: false,
-        trackingHost: null,
-        mailHost: "mx.waybill.test",
-        inboundDomain: "in.waybill.test",
-        submission: null,
-        mail: null,
-      }),
+      Effect.provideService(Instance, testInstance({ transport: "direct" })),
     )
     const resolver = new dns.Resolver()
     resolver.setServers([world.dns.server])

@@ -6,6 +6,7 @@ import { InstanceKey } from "@waybill/store/secrets/InstanceKey"
 import { Effect, Layer, Option, Redacted, Result } from "effect"
 import { randomBytes } from "node:crypto"
 import { dnsZones } from "../../../support/mail/dnsZones.ts"
+import { testInstance } from "../../../support/world/testInstance.ts"
 import {
   type Answer,
   type Door,
@@ -27,19 +28,7 @@ const services = Layer.mergeAll(
   Programs.layer,
   dnsZones({}),
   InstanceKey.layer({ file: "", text: Option.some(Redacted.make(randomBytes(32).toString("base64"))) }),
-  Layer.succeed(Instance, {
-    transport: "capture",
-    returnPath: null,
-    allowedNetworks: [],
-    attachmentNetworks: [],
-    baseUrl: null,
-    tracks: false,
-    trackingHost: null,
-    mailHost: "mx.waybill.test",
-    inboundDomain: "in.waybill.test",
-    submission: null,
-    mail: null,
-  }),
+  Layer.succeed(Instance, testInstance()),
 )
 
 /** A send of one message by each door, with a message that it takes. */

@@ -3,13 +3,13 @@ import { authenticate } from "mailauth"
 import { dkimSign } from "mailauth/lib/dkim/sign.js"
 import { generateKeyPairSync, randomBytes } from "node:crypto"
 import * as dns from "node:dns/promises"
-import nodemailer from "nodemailer"
 import { assert, layer } from "../../../support/effectTest.ts"
 import * as DnsServer from "../../../support/mail/dnsServer.ts"
 import * as Database from "../../../support/postgres/Database.ts"
 import { freePort } from "../../../support/process/service.ts"
 import * as ServiceProcess from "../../../support/world/ServiceProcess.ts"
 import * as World from "../../../support/world/World.ts"
+import * as Sender from "../Sender.ts"
 
 const RETURN_PATH = "bounces.waybill.test"
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 })
@@ -40,17 +40,8 @@ const start = Effect.gen(function* () {
       if (purpose === "dkim") names.set(name, { TXT: [value.match(/.{1,250}/gu)] })
     return { account_id, call, key }
   })
-  const deliver = (raw: string | Buffer, to: string | ReadonlyArray<string>, from = "ana@example.org") =>
-    Effect.promise(async () => {
-      const client = nodemailer.createTransport({ host: "127.0.0.1", port, name: "mx.example.org", ignoreTLS: true })
-      try {
-        return (await client.sendMail({ envelope: { from, to: [to].flat() }, raw })).response
-      } catch (error) {
-        return (error as { readonly response?: string }).response ?? String(error)
-      } finally {
-        client.close()
-      }
-    })
+  const deliver = (raw: string | Buffer, to: string | ReadonlyArray<string>, from?: string) =>
+    Effect.promise(() => Sender.send(port, raw, to, from))
   const resolver = new dns.Resolver()
   resolver.setServers([names.server])
   const judge = (raw: Buffer) =>
@@ -102,8 +93,6 @@ const signed = (raw: string) =>
     return `${signatures}${raw}`
   })
 
-const idIn = (reply: string) => /inb_\w+/u.exec(reply)?.[0] ?? reply
-
 /** Waits for the result of the routes and forwards of a mail. */
 const settled = Effect.fnUntraced(function* (call: Call, id: string) {
   while (true) {
@@ -131,7 +120,7 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
       })
       assert.strictEqual(route.status, 201, JSON.stringify(route.json))
       const raw = yield* signed(mail(["Message-ID: <f1@example.org>"]))
-      const id = idIn(yield* deliver(raw, "support@shop.test"))
+      const id = Sender.idIn(yield* deliver(raw, "support@shop.test"))
       const record = yield* settled(call, id)
       assert.lengthOf(record.routes, 1, JSON.stringify(record.routes))
       const [{ email_id, ...applied }] = record.routes
@@ -163,7 +152,7 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
       const inner = yield* other.call("POST", "/v1/inbound/routes", {
         action: { type: "forward", to: ["di@example.com"] },
       })
-      const second = idIn(yield* deliver(first.raw, "hi@other.test", first.mail_from))
+      const second = Sender.idIn(yield* deliver(first.raw, "hi@other.test", first.mail_from))
       const next = yield* settled(other.call, second)
       assert.strictEqual(next.auth.arc, "pass")
       assert.deepInclude(next.routes[0], { id: inner.json.id, result: "delivered" })
@@ -189,7 +178,7 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
       const raw = yield* signed(mail(["Message-ID: <l1@x>", "Content-Transfer-Encoding: base64"], file))
       // A busy database puts a large mail off.
       const reply = yield* World.until(deliver(raw, "hi@large.test"), (said) => !/^45\d /u.test(said))
-      const record = yield* settled(call, idIn(reply))
+      const record = yield* settled(call, Sender.idIn(reply))
       assert.deepInclude(record.routes[0], { result: "delivered" })
       const forwarded = yield* captured(call, record.routes[0].email_id)
       assert.isTrue(forwarded.raw.subarray(-raw.length).equals(Buffer.from(raw)))
@@ -201,15 +190,19 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
       const { customer, deliver } = yield* Running
       const { call } = yield* customer("bounce.test")
       yield* call("POST", "/v1/inbound/routes", { action: { type: "forward", to: ["bounced+suppress@x.test"] } })
-      const first = yield* settled(call, idIn(yield* deliver(mail(["Message-ID: <b1@x>"]), "a@bounce.test")))
+      const first = yield* settled(call, Sender.idIn(yield* deliver(mail(["Message-ID: <b1@x>"]), "a@bounce.test")))
       assert.deepInclude(first.routes[0], { action: "forward", result: "bounced", reason: null })
-      const second = yield* settled(call, idIn(yield* deliver(mail(["Message-ID: <b2@x>"]), "a@bounce.test")))
+      const second = yield* settled(call, Sender.idIn(yield* deliver(mail(["Message-ID: <b2@x>"]), "a@bounce.test")))
       assert.deepInclude(second.routes[0], { result: "failed", email_id: null, reason: "all_recipients_suppressed" })
 
       // A report that comes later goes to our return path, and not to the author of the mail.
-      const sent = yield* call("POST", `/v1/inbound/${idIn(yield* deliver(mail([]), "a@bounce.test"))}/forward`, {
-        to: "later@example.com",
-      })
+      const sent = yield* call(
+        "POST",
+        `/v1/inbound/${Sender.idIn(yield* deliver(mail([]), "a@bounce.test"))}/forward`,
+        {
+          to: "later@example.com",
+        },
+      )
       const bounced = () => Effect.map(call("GET", `/v1/email/logs/${sent.json.id}`), ({ json }) => json.status)
       while ((yield* bounced()) !== "delivered") yield* Effect.sleep("20 millis")
       const { mail_from } = yield* captured(call, sent.json.id)
@@ -244,13 +237,13 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
       })
       const usage = Effect.map(call("GET", "/v1/account"), ({ json }) => json.usage.emails)
       const before = yield* usage
-      const first = yield* settled(call, idIn(yield* deliver(mail(["Message-ID: <q1@x>"]), own)))
+      const first = yield* settled(call, Sender.idIn(yield* deliver(mail(["Message-ID: <q1@x>"]), own)))
       assert.deepInclude(first.routes[0], { result: "delivered" })
       assert.strictEqual((yield* call("GET", `/v1/email/logs/${first.routes[0].email_id}`)).json.domain, "gone.test")
       assert.strictEqual(yield* usage, before + 2)
       // Without a domain that may send, the mail is kept, and nothing leaves.
       yield* call("DELETE", "/v1/domains/gone.test")
-      const second = yield* settled(call, idIn(yield* deliver(mail(["Message-ID: <q2@x>"]), own)))
+      const second = yield* settled(call, Sender.idIn(yield* deliver(mail(["Message-ID: <q2@x>"]), own)))
       assert.deepInclude(second.routes[0], { result: "failed", email_id: null, reason: "domain_not_verified" })
     })
 
@@ -271,7 +264,10 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
       const { headers } = yield* captured(call, sent.id)
       const replyTo = headers.find(({ name }: { readonly name: string }) => name.toLowerCase() === "reply-to").value
       const [, address = ""] = /^Desk <(r-[^>]+)>$/u.exec(replyTo) ?? []
-      const answer = yield* settled(call, idIn(yield* deliver(yield* signed(mail(["Message-ID: <t1@x>"])), address)))
+      const answer = yield* settled(
+        call,
+        Sender.idIn(yield* deliver(yield* signed(mail(["Message-ID: <t1@x>"])), address)),
+      )
       assert.strictEqual(answer.email_id, sent.id)
       assert.deepInclude(answer.forwards[0], { result: "delivered", reason: null })
       const forward = yield* captured(call, answer.forwards[0].email_id)
@@ -305,10 +301,10 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
         // An auto-reply of somebody at the target's own domain.
         yield* forward("auto@round.test", "bo@example.org")
         const answer = mail(["Message-ID: <a1@example.org>", "Auto-Submitted: auto-replied"])
-        const automatic = yield* settled(call, idIn(yield* deliver(answer, "auto@round.test")))
+        const automatic = yield* settled(call, Sender.idIn(yield* deliver(answer, "auto@round.test")))
         assert.deepInclude(automatic.routes[0], { result: "failed", email_id: null, reason: "automatic" })
 
-        const found = idIn(yield* deliver(mail(["Message-ID: <a2@x>"]), "free@round.test"))
+        const found = Sender.idIn(yield* deliver(mail(["Message-ID: <a2@x>"]), "free@round.test"))
         const back = yield* call("POST", `/v1/inbound/${found}/forward`, { to: "free@round.test" })
         assert.deepStrictEqual(reasonOf(back), [422, "forward_loop"])
         const sent = yield* call("POST", `/v1/inbound/${found}/forward`, { to: "eva@example.org" })

@@ -6,10 +6,10 @@ import { dnsZones } from "../../../support/mail/dnsZones.ts"
 import { HttpWorld, signUp } from "../../../support/world/HttpWorld.ts"
 import * as World from "../../../support/world/World.ts"
 import * as Smtp from "../../smtp/support.ts"
+import { idIn } from "../Sender.ts"
 
 const { domain, secretKey } = World.RETURN_PATH
 const NAME = "mx.waybill.test"
-const idIn = (reply: string) => /inb_\w+/u.exec(reply)?.[0] ?? reply
 
 /** A customer, and a client of the mail port that has said EHLO. */
 const start = Effect.fnUntraced(function* (name: string) {

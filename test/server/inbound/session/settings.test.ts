@@ -1,6 +1,5 @@
 import { Sql } from "@waybill/store/postgres/Sql"
 import { Context, Effect, Layer } from "effect"
-import nodemailer from "nodemailer"
 import { MAX_TEXT_BYTES } from "../../../../apps/server/src/worker/webhooks/InboundBody.ts"
 import { assert, layer } from "../../../support/effectTest.ts"
 import * as Database from "../../../support/postgres/Database.ts"
@@ -8,6 +7,7 @@ import { freePort } from "../../../support/process/service.ts"
 import * as WebhookReceiver from "../../../support/web/WebhookReceiver.ts"
 import * as ServiceProcess from "../../../support/world/ServiceProcess.ts"
 import * as World from "../../../support/world/World.ts"
+import * as Sender from "../Sender.ts"
 
 const DAYS = 3
 const MAX_BYTES = 2_000_000
@@ -28,17 +28,7 @@ const start = Effect.gen(function* () {
   })
   const { post } = yield* ServiceProcess.signUp(node, { domain: "shop.test" })
   yield* post("/v1/webhooks", { url: receiver.url, events: ["email.received"] })
-  const deliver = (raw: string) =>
-    Effect.promise(async () => {
-      const client = nodemailer.createTransport({ host: "127.0.0.1", port, name: "mx.example.org", ignoreTLS: true })
-      const envelope = { from: "ana@example.org", to: ["hi@shop.test"] }
-      const reply = await client.sendMail({ envelope, raw }).then(
-        ({ response }) => response,
-        (error: { readonly response?: string }) => error.response ?? String(error),
-      )
-      client.close()
-      return /inb_\w+/u.exec(reply)?.[0] ?? reply
-    })
+  const deliver = (raw: string) => Effect.promise(async () => Sender.idIn(await Sender.send(port, raw)))
   /** The data of the calls so far about a mail. */
   const callsOf = (id: string) =>
     receiver.calls.map(({ body }) => JSON.parse(body).data).filter((data: { readonly id: string }) => data.id === id)
