@@ -1,6 +1,6 @@
 import { assert, expect, it } from "vitest"
 import { matchesWords } from "../../../apps/dashboard/src/shell/matchesWords.ts"
-import { waitingOf } from "../../../apps/dashboard/src/shell/waitingOf.ts"
+import * as LineOrders from "../../../apps/dashboard/src/shell/LineOrders.ts"
 import * as Accessibility from "../support/Accessibility.ts"
 import * as Browser from "../support/Browser.ts"
 import * as ContactSheet from "../support/ContactSheet.ts"
@@ -21,7 +21,7 @@ it("a line says which waiting emails to cancel", () => {
     ["tomorrow", undefined],
     ["is:scheduled,bounced", undefined],
   ] as const)
-    assert.strictEqual(waitingOf(line, now), search, line)
+    assert.strictEqual(LineOrders.waiting(line, now), search, line)
 })
 
 it("a long word may have one mistyped letter", () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { mailOrder } from "../../../apps/dashboard/src/shell/mailOrder.ts"
+import * as LineOrders from "../../../apps/dashboard/src/shell/LineOrders.ts"
 import * as Accessibility from "../support/Accessibility.ts"
 import * as Browser from "../support/Browser.ts"
 import * as ContactSheet from "../support/ContactSheet.ts"
@@ -19,12 +19,12 @@ describe("a line about an email", () => {
     ["reschedule order 7 to yesterday", "reschedule", "order 7 to yesterday", undefined],
     ["reschedule order 7 to tomorrow 25:00", "reschedule", "order 7 to tomorrow 25:00", undefined],
   ] as const)("%s", (line, kind, sought, at) => {
-    const order = mailOrder(line, NOW)
+    const order = LineOrders.ofMail(line, NOW)
     assert.deepStrictEqual([order?.kind, order?.sought, order?.at], [kind, sought, at])
   })
 
   it("is no other line", () => {
-    for (const line of ["resend", "order 7", "to:ana", "rescheduled"]) assert.isUndefined(mailOrder(line, NOW))
+    for (const line of ["resend", "order 7", "to:ana", "rescheduled"]) assert.isUndefined(LineOrders.ofMail(line, NOW))
   })
 })
 

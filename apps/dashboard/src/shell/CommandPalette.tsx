@@ -4,7 +4,8 @@ import { type KeyboardEvent, useEffect, useId, useState } from "react"
 import * as Stored from "../api/Stored.ts"
 import { cx } from "../ui/display/cx.ts"
 import { Kbd } from "../ui/display/Kbd.tsx"
-import { type Command, useCommands } from "./useCommands.tsx"
+import type { Command } from "./LineCommands.tsx"
+import { useCommands } from "./useCommands.tsx"
 
 export const CommandPalette = ({
   onOpenChange,

@@ -1,0 +1,160 @@
+import * as EmailSearch from "@waybill/domain/search/EmailSearch"
+import * as MeantSearch from "@waybill/domain/search/MeantSearch"
+import * as SearchText from "@waybill/domain/search/SearchText"
+import { ArrowRight, Ban, CircleX, Mail } from "lucide-react"
+import type { ReactNode } from "react"
+import type { Suppression } from "../api/Records.ts"
+import type { EmailFilters } from "../emails/search/EmailFilters.ts"
+import * as SuppressionReason from "../ui/display/SuppressionReason.ts"
+import * as LineOrders from "./LineOrders.ts"
+import { matchesWords } from "./matchesWords.ts"
+
+export interface Command {
+  /** Unique among the commands that are shown. */
+  readonly name: string
+  /** Shown instead of the name. */
+  readonly content?: ReactNode
+  readonly icon: ReactNode
+  readonly keys?: ReadonlyArray<string>
+  /** Whether it is a screen or an action by its name, so that the text that found it is no search to remember. */
+  readonly isNamed?: boolean
+  /** The search that it repeats. */
+  readonly search?: string
+  readonly run: () => void
+}
+
+/** Size of icons. */
+export const ICON = 15
+
+export type Go = (to: string, search?: Readonly<Record<string, string>>) => () => void
+
+/** The search of a text: its filters if it names one, such as `to:ana`, and the whole text as a phrase otherwise. */
+export const searchOf = (query: string): { readonly text: string; readonly filters: EmailFilters } => {
+  const context = { keys: undefined, now: Date.now() }
+  const { filters, isUnderstood } = EmailSearch.parse(query, context)
+  const hasField = SearchText.tokensOf(query).some(({ field }) => field !== undefined && SearchText.isField(field))
+  if (hasField && isUnderstood) return { text: query, filters }
+  const phrase = `"${query.replaceAll('"', "")}"`
+  return { text: hasField ? query : phrase, filters: { q: phrase } }
+}
+
+/** The search that the words of a text probably mean, or an empty one; a state alone has a command of its own. */
+export const meantOf = (query: string): ReturnType<typeof searchOf> => {
+  const context = { keys: undefined, now: Date.now() }
+  const text = MeantSearch.meantBy(query, context) ?? ""
+  return /^is:\S+$/u.test(text)
+    ? { text: "", filters: {} }
+    : { text, filters: EmailSearch.parse(text, context).filters }
+}
+
+export const ofMeant = (search: string, go: Go): Command => ({
+  name: `Emails: ${search}`,
+  icon: <Mail size={ICON} />,
+  run: go("/emails", { search }),
+})
+
+/** A whole address. */
+const ADDRESS = /^[^@\s"]+@[^@\s"]+\.[^@\s.":]+$/u
+/** An address, or a domain with or without the @. */
+const SENDER = /^[^@\s"]*@?[^@\s"]+\.[^@\s.":]+$/u
+
+/** Begins a line that suppresses an address, and one that cancels emails. */
+const SUPPRESSING = /^(?:suppress|block|stop) /iu
+const CANCELING = /^cancel /iu
+
+/** Returns the address that a line is, or that it would suppress: "stop all mail to ana@acme.com". */
+export const addressIn = (line: string): string | undefined => {
+  const address = SUPPRESSING.test(line) ? line.slice(line.lastIndexOf(" ") + 1) : line
+  return ADDRESS.test(address) ? address : undefined
+}
+
+export const isCancel = (line: string): boolean => CANCELING.test(line)
+
+/** Cancels the emails that a line means, after the list has asked. */
+export const cancel = (line: string, go: Go): ReadonlyArray<Command> => {
+  const search = LineOrders.waiting(line, Date.now())
+  return search === undefined
+    ? []
+    : [
+        {
+          name: `Cancel emails: ${search}`,
+          icon: <CircleX size={ICON} />,
+          run: go("/emails", { search, cancel: "true" }),
+        },
+      ]
+}
+
+/** Questions about an address: mail to it, whether it is suppressed, and mail from it. */
+export const ofAddress = (
+  address: string,
+  canRead: boolean,
+  suppression: Suppression | null | undefined,
+  suppress: ((address: string) => void) | undefined,
+  go: Go,
+): ReadonlyArray<Command> => {
+  const mail = <Mail size={ICON} />
+  return [
+    ...(canRead ? [{ name: `Mail to ${address}`, icon: mail, run: go("/emails", { search: `to:${address}` }) }] : []),
+    ...(suppression === null && suppress !== undefined
+      ? [
+          {
+            name: `Suppress ${address}`,
+            icon: <Ban size={ICON} />,
+            run: () => suppress(address),
+          },
+        ]
+      : []),
+    ...(suppression
+      ? [
+          {
+            name: SuppressionReason.sentenceOf(suppression),
+            icon: <Ban size={ICON} />,
+            run: go("/suppressions", { q: suppression.email }),
+          },
+        ]
+      : []),
+    ...(canRead
+      ? [{ name: `Emails from ${address}`, icon: mail, run: go("/emails", { search: `from:${address}` }) }]
+      : []),
+  ]
+}
+
+/** Emails in a state that the query names: "bounc" offers "Bounced emails". */
+export const ofStatus = (query: string, go: Go): ReadonlyArray<Command> => {
+  const [first = ""] = query.split(/\s+/u)
+  return first.length < MIN_STATUS_CHARS
+    ? []
+    : EmailSearch.EMAIL_STATUSES.flatMap((status): ReadonlyArray<Command> => {
+        const name = `${status.slice(0, 1).toUpperCase()}${status.slice(1)} emails`
+        return matchesWords(status, first) && matchesWords(name, query)
+          ? [
+              {
+                name,
+                icon: <Mail size={ICON} />,
+                run: go("/emails", { search: `${status === "scheduled" ? "is" : "anyone"}:${status}` }),
+              },
+            ]
+          : []
+      })
+}
+
+/** Shortest beginning that names a state: fewer letters are in several of them. */
+const MIN_STATUS_CHARS = 4
+
+/** Commands that search for the text: as the id of an email, as a part of its texts, or as its sender. */
+export const ofText = (query: string, search: string, go: Go): ReadonlyArray<Command> => {
+  if (query === "") return []
+  if (/^msg_[0-9a-z]{26}$/u.test(query))
+    return [{ name: `Open ${query}`, icon: <ArrowRight size={ICON} />, run: go(`/emails/${query}`) }]
+  const mail = <Mail size={ICON} />
+  return [
+    {
+      name: `All emails with “${query}”`,
+      icon: mail,
+      run: go("/emails", { search }),
+    },
+    ...(SENDER.test(query) && !ADDRESS.test(query)
+      ? [{ name: `Emails from ${query}`, icon: mail, run: go("/emails", { search: `from:${query}` }) }]
+      : []),
+  ]
+}
