@@ -1774,10 +1774,12 @@ export type WebhookDelivery = {
   readonly event_type: string
   /** False for an event of test mail */
   readonly livemode: boolean
+  /** `pending` until a call is accepted (`delivered`) or the delivery is given up (`failed`) */
   readonly status: "pending" | "delivered" | "failed"
   /** Calls that were made */
   readonly attempts: number
   readonly created_at: Timestamp
+  /** When the next call is due; `null` if none is. While the endpoint is at its limit of simultaneous calls, which is lower while it does not answer, other calls are held: their time is moved on by seconds to five minutes */
   readonly next_attempt_at: Timestamp | null
   readonly delivered_at: Timestamp | null
   /** HTTP status of the last call that was made; `null` if there was none, or no response */
@@ -1975,4 +1977,6 @@ export interface WebhookDeliveriesQuery {
   readonly limit?: number | undefined
   readonly after?: WebhookDeliveryId | undefined
   readonly status?: "pending" | "delivered" | "failed" | undefined
+  /** `true` lists deliveries for which the endpoint was called, `false` those for which it was not */
+  readonly called?: boolean | undefined
 }

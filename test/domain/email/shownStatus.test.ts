@@ -36,9 +36,12 @@ describe("the status that people read", () => {
   })
 
   it("names a pending webhook delivery whose calls failed retrying", () => {
-    assert.strictEqual(shownDeliveryStatus({ status: "pending", attempts: 0 }), "pending")
-    assert.strictEqual(shownDeliveryStatus({ status: "pending", attempts: 2 }), "retrying")
-    assert.strictEqual(shownDeliveryStatus({ status: "failed", attempts: 9 }), "failed")
-    assert.strictEqual(shownDeliveryStatus({ status: "failed", attempts: 0 }), "not sent")
+    const shown = (status: string, attempts: number, next_attempt_at: string | null) =>
+      shownDeliveryStatus({ status, attempts, created_at: "2026-11-21T09:00:00.000Z", next_attempt_at })
+    assert.strictEqual(shown("pending", 0, "2026-11-21T09:00:00.000Z"), "pending")
+    assert.strictEqual(shown("pending", 0, "2026-11-21T09:04:00.000Z"), "held")
+    assert.strictEqual(shown("pending", 2, "2026-11-21T09:04:00.000Z"), "retrying")
+    assert.strictEqual(shown("failed", 9, null), "failed")
+    assert.strictEqual(shown("failed", 0, null), "not sent")
   })
 })

@@ -3,6 +3,7 @@ import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as WebhookRetry from "@waybill/domain/webhook/WebhookRetry"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Audit from "@waybill/store/operations/Audit"
+import * as DeliveryList from "@waybill/store/webhooks/DeliveryList"
 import * as WebhookFailures from "@waybill/store/webhooks/WebhookFailures"
 import { Effect, Layer } from "effect"
 import { Webhook as StandardWebhook } from "standardwebhooks"
@@ -221,6 +222,12 @@ layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) =
     })
     const [newest] = yield* Webhooks.deliveries(endpoint)
     assert.deepInclude(newest, { attempts: 0, last_status: null, last_answer: "the webhook was disabled" })
+    const listed = (called: boolean) => Effect.map(DeliveryList.list({ ...endpoint, limit: 2, called }), ({ rows }) => rows)
+    assert.deepStrictEqual(
+      (yield* listed(true)).map(({ id }) => id),
+      [called.id],
+    )
+    assert.isTrue((yield* listed(false)).every(({ attempts }) => attempts === 0))
   })
 
   it.effect("keeps the answer and the number of its calls when it is disabled before the next one", function* () {

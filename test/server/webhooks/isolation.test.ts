@@ -1,4 +1,5 @@
 import { Duration, Effect, Layer } from "effect"
+import { shownDeliveryStatus } from "@waybill/domain/webhook/shownDeliveryStatus"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
@@ -22,6 +23,8 @@ layer(World.layer, { excludeTestServices: true })("an endpoint that hangs", (it)
       yield* Effect.forEach(Array.from({ length: EVENTS }), () => Webhooks.acceptEmail(account_id), {
         concurrency: 50,
       })
+      const shown = Effect.map(Webhooks.deliveries(dead), (all) => new Set(all.map(shownDeliveryStatus)))
+      assert.deepStrictEqual([...(yield* shown)], ["pending"])
       const { url } = yield* Database.Fresh
       yield* Layer.build(Webhooks.worker(url, { timeout: Duration.seconds(90) }))
       // Closed before the worker, which would wait for its calls.
@@ -40,6 +43,8 @@ layer(World.layer, { excludeTestServices: true })("an endpoint that hangs", (it)
       assert.strictEqual(aside[0]?.attempts, 0)
       const pending = yield* Webhooks.deliveries(dead)
       assert.isTrue(pending.every(({ attempts, status }) => status === "pending" && attempts === 0))
+      // The API tells when these are called.
+      assert.isTrue((yield* shown).has("held"))
     },
     120_000,
   )

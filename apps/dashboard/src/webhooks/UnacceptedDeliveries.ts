@@ -19,9 +19,10 @@ export const find = async (webhookId: string, kind: Kind, signal?: AbortSignal):
   const rows: Array<Delivery> = []
   let after: string | undefined
   do {
-    const query = { status: kind === "failed" ? kind : "pending", limit: PAGE, after }
+    const status = kind === "failed" ? { status: kind } : { status: "pending", called: "true" }
+    const query = { ...status, limit: PAGE, after }
     const page: Page<Delivery> = await Api.get(`/webhooks/${webhookId}/deliveries`, query, signal)
-    rows.push(...page.data.filter(({ attempts }) => kind === "failed" || attempts > 0))
+    rows.push(...page.data)
     after = page.next_cursor ?? undefined
   } while (after !== undefined && rows.length < MAX_REPEATED)
   return { rows: rows.slice(0, MAX_REPEATED), hasMore: after !== undefined || rows.length > MAX_REPEATED }

@@ -199,13 +199,18 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
         limit: Page.limit(),
         after: Schema.optionalKey(Id.WebhookDeliveryId),
         status: Schema.optionalKey(WebhookDelivery.Status),
+        called: Schema.optionalKey(
+          Schema.Literals(["true", "false"]).annotate({
+            description: "`true` lists deliveries for which the endpoint was called, `false` those for which it was not",
+          }),
+        ),
       },
       success: Page.of(WebhookDelivery.Delivery),
     }).annotateMerge(
       annotate(
         "List a webhook's deliveries",
         scope,
-        "Newest first. With a status, a page may hold fewer than `limit` and still have `has_more`.",
+        "Newest first. With `status` or `called`, a page may hold fewer than `limit` and still have `has_more`.",
       ),
     ),
     HttpApiEndpoint.get("delivery", "/webhooks/:id/deliveries/:delivery_id", {

@@ -36,10 +36,15 @@ const fields = {
   event_id: Id.EventId,
   event_type: Schema.String.annotate({ examples: ["email.delivered"] }),
   livemode: Livemode.field("False for an event of test mail"),
-  status: Status,
+  status: Status.annotate({
+    description: "`pending` until a call is accepted (`delivered`) or the delivery is given up (`failed`)",
+  }),
   attempts: Schema.Natural.annotate({ description: "Calls that were made" }),
   created_at: at,
-  next_attempt_at: Schema.NullOr(at),
+  next_attempt_at: Schema.NullOr(at).annotate({
+    description:
+      "When the next call is due; `null` if none is. While the endpoint is at its limit of simultaneous calls, which is lower while it does not answer, other calls are held: their time is moved on by seconds to five minutes",
+  }),
   delivered_at: Schema.NullOr(at),
   last_status: Schema.NullOr(Schema.Int).annotate({
     description: "HTTP status of the last call that was made; `null` if there was none, or no response",

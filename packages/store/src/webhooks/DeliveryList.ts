@@ -12,9 +12,11 @@ interface Query {
   /** Id of the last delivery of the previous page; newest first. */
   readonly after?: string
   readonly status?: Record["status"]
+  /** Whether the endpoint was called for them. */
+  readonly called?: boolean
 }
 
-/** Deliveries that a page of a status examines; the page of a rare one ends early, with a cursor. */
+/** Deliveries that a page of a filter examines; the page of a rare one ends early, with a cursor. */
 export const MAX_EXAMINED = 10_000
 
 interface Page {
@@ -24,18 +26,19 @@ interface Page {
 
 export const list = Effect.fn("DeliveryList.list")(function* (query: Query) {
   const sql = yield* Sql
-  const { account_id, after, limit, status, webhook_id } = query
+  const { account_id, after, called, limit, status, webhook_id } = query
   const none = sql.literal("")
   const ofWebhook = sql`account_id = ${account_id} AND webhook_id = ${webhook_id}
     ${after === undefined ? none : sql`AND id < ${after}`}`
   const [last] =
-    status === undefined
+    status === undefined && called === undefined
       ? []
       : yield* sql<{ readonly id: string }>`
           SELECT id FROM webhook_deliveries WHERE ${ofWebhook} ORDER BY id DESC OFFSET ${MAX_EXAMINED - 1}::int LIMIT 1`
   const found = yield* sql<Record>`
-    SELECT ${WebhookDeliveries.columns(sql)} FROM webhook_deliveries
+    SELECT ${WebhookDeliveries.columns(sql)} FROM webhook_deliveries d
     WHERE ${ofWebhook} ${status === undefined ? none : sql`AND status = ${status}`}
+      ${called === undefined ? none : sql`AND (attempts > 0) = ${called}`}
       ${last === undefined ? none : sql`AND id >= ${last.id}`}
     ORDER BY id DESC LIMIT ${limit + 1}::int`
   const rows = found.slice(0, limit)

@@ -79,20 +79,24 @@ export const insert = <E>(sql: Client<E>, deliveries: ReadonlyArray<WebhookDeliv
 const LAST_ANSWER_CHARS = 200
 const LAST_CALL = "jsonb_path_query_array(history, '$[*] ? (!(@.called == false))') -> -1"
 
-/** Columns of a record. */
+/** Time of the next call of a delivery `d`: that of its work, which is put off while the endpoint is at its limit of calls. */
+const NEXT_ATTEMPT = `
+  coalesce((SELECT o.available_at FROM outbox o WHERE o.id = d.id AND o.clock IS NULL), d.next_attempt_at)`
+
+/** Columns of the record of a delivery `d`. */
 export const columns = (sql: Client<unknown>) => sql`
   'webhook_delivery' AS object, id, webhook_id, event_id, event_type, livemode, status, attempts, history,
   (${sql.literal(LAST_CALL)} ->> 'status')::int AS last_status,
   nullif(left(coalesce(${sql.literal(LAST_CALL)} ->> 'error', ${sql.literal(LAST_CALL)} ->> 'response_body',
     CASE WHEN attempts = 0 THEN history -> -1 ->> 'error' END), ${LAST_ANSWER_CHARS}::int), '') AS last_answer,
   CASE WHEN starts_with(stream_id, 'msg_') THEN stream_id END AS email_id,
-  ${Iso.iso(sql, "created_at")} AS created_at, ${Iso.iso(sql, "next_attempt_at")} AS next_attempt_at,
+  ${Iso.iso(sql, "created_at")} AS created_at, ${Iso.iso(sql, NEXT_ATTEMPT)} AS next_attempt_at,
   ${Iso.iso(sql, "delivered_at")} AS delivered_at`
 
 export const find = Effect.fn("WebhookDeliveries.find")(function* (account_id: string, webhook_id: string, id: string) {
   const sql = yield* Sql
   const rows = yield* sql<DeliveryRecord>`
-    SELECT ${columns(sql)} FROM webhook_deliveries
+    SELECT ${columns(sql)} FROM webhook_deliveries d
     WHERE account_id = ${account_id} AND webhook_id = ${webhook_id} AND id = ${id}`
   return Option.fromUndefinedOr(rows[0])
 })
@@ -108,14 +112,11 @@ export const replay = Effect.fn("WebhookDeliveries.replay")(function* (
   const rearmed = Effect.gen(function* () {
     // Locks the outbox row before the delivery, in the same order as `settle`.
     yield* Leases.hold(sql, [id])
-    const rows = yield* sql<DeliveryRecord>`
-      WITH updated AS (
-        UPDATE webhook_deliveries SET status = 'pending', next_attempt_at = ${now}::timestamptz
-        WHERE account_id = ${account_id} AND webhook_id = ${webhook_id} AND id = ${id}
-        RETURNING *)
-      SELECT ${columns(sql)} FROM updated`
+    const rows = yield* sql`
+      UPDATE webhook_deliveries SET status = 'pending', next_attempt_at = ${now}::timestamptz
+      WHERE account_id = ${account_id} AND webhook_id = ${webhook_id} AND id = ${id} RETURNING id`
     if (rows.length > 0) yield* DueRows.arm(sql, [call(account_id, webhook_id, id, now)], now)
-    return Option.fromUndefinedOr(rows[0])
+    return yield* find(account_id, webhook_id, id)
   })
   return yield* rearmed.pipe(sql.withTransaction, retryDeadlocks)
 })

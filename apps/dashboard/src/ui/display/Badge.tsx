@@ -47,6 +47,7 @@ const STATUSES: Record<string, readonly [tone: Tone, label: string]> = {
   complained: ["bad", "Complained"],
   pending: ["warn", "Pending"],
   retrying: ["bad", "Retrying"],
+  held: ["warn", "Held"],
   "not sent": ["neutral", "Not sent"],
   verified: ["good", "Verified"],
   degraded: ["warn", "Degraded"],

@@ -53,11 +53,14 @@ interface ListQuery {
   readonly limit: number
   readonly after?: Id.WebhookDeliveryId
   readonly status?: Delivery["status"]
+  readonly called?: "true" | "false"
 }
 
 export const list = Effect.fnUntraced(function* ({ params, query }: WebhookParams & { readonly query: ListQuery }) {
   const { account_id } = yield* find(params.id)
-  const { next_cursor, rows } = yield* DeliveryList.list({ account_id, webhook_id: params.id, ...query })
+  const { called, ...rest } = query
+  const filters = called === undefined ? rest : { ...rest, called: called === "true" }
+  const { next_cursor, rows } = yield* DeliveryList.list({ account_id, webhook_id: params.id, ...filters })
   const data = yield* shown(account_id, rows)
   return { object: "list" as const, has_more: next_cursor !== null, next_cursor, data }
 })
