@@ -1,4 +1,5 @@
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import * as Aggregates from "@waybill/domain/stream/Aggregates"
 import * as WebhookType from "@waybill/domain/webhook/WebhookType"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -109,7 +110,7 @@ const payloadOf = (type: DomainEvent.PublicType): string => {
   const [tag] = DomainEvent.tagsOf(type)
   if (tag === undefined) throw new Error(`no event has the type ${type}`)
   const { data } = JSON.parse(readFileSync(new URL(`${tag}.v1.json`, FIXTURES), "utf8")) as { readonly data: object }
-  const stream = DomainEvent.streamOf(tag)
+  const stream = Aggregates.streamOf(tag)
   if (stream === undefined) throw new Error(`no stream has ${tag}`)
   const event = {
     stream,

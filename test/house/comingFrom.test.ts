@@ -2,7 +2,7 @@ import { Api } from "@waybill/api/Api"
 import * as EmailMessage from "@waybill/api/schemas/EmailMessage"
 import { WebhookType } from "@waybill/domain/webhook/WebhookType"
 import * as Scope from "@waybill/domain/account/Scope"
-import * as Suppression from "@waybill/domain/suppression/Suppression"
+import * as SuppressionState from "@waybill/domain/suppression/SuppressionState"
 import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import { readFileSync } from "node:fs"
@@ -75,7 +75,7 @@ describe("docs/coming-from.md", () => {
     >
     const { reason, ...rest } = body(suppression)
     assert.includeMembers(Object.keys(SuppressionAddition?.properties ?? {}), ["reason", ...Object.keys(rest)])
-    assert.include(Suppression.Reason.literals, reason)
-    for (const each of Suppression.Reason.literals) assert.include(own, `\`${each}\``)
+    assert.include(SuppressionState.Reason.literals, reason)
+    for (const each of SuppressionState.Reason.literals) assert.include(own, `\`${each}\``)
   })
 })

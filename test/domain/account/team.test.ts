@@ -1,4 +1,5 @@
 import * as Team from "@waybill/domain/account/Team"
+import * as TeamRefusal from "@waybill/domain/account/TeamRefusal"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import { given, happened } from "../../support/givenWhenThen.ts"
 import { address, after, id, NOW } from "../values/examples.ts"
@@ -78,7 +79,7 @@ describe("team", () => {
   })
 
   it("the number of members is limited", () => {
-    const many = Array.from({ length: Team.MAX_MEMBERS }, (_, n) => ({
+    const many = Array.from({ length: TeamRefusal.MAX_MEMBERS }, (_, n) => ({
       _tag: "MemberInvited" as const,
       user_id: id("UserId", n),
       email: address(`m${n}@example.org`),

@@ -1,5 +1,6 @@
 import type * as DnsFinding from "@waybill/domain/domain/DnsFinding"
 import * as Domain from "@waybill/domain/domain/Domain"
+import * as DomainCheck from "@waybill/domain/domain/DomainCheck"
 import * as DomainZone from "@waybill/domain/domain/DomainZone"
 import * as DomainSchedule from "@waybill/domain/domain/DomainSchedule"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -18,7 +19,7 @@ const finding = (status: DnsFinding.Status, selector = "wb1"): DnsFinding.DnsFin
   found: [],
   error: status === "missing" ? "NXDOMAIN" : null,
 })
-const check = (at: Timestamp.Timestamp, status: DnsFinding.Status) => Domain.recordCheck(at, [finding(status)])
+const check = (at: Timestamp.Timestamp, status: DnsFinding.Status) => DomainCheck.recordCheck(at, [finding(status)])
 
 const pending = () => happened(Domain, [], Domain.add(addition()))
 const verified = () => happened(Domain, pending(), check(after(MINUTE), "verified"))
@@ -140,7 +141,11 @@ describe("DNS check", () => {
 
   it("DNS answers are kept within limits", () => {
     const found = Array.from({ length: 30 }, () => `v=DKIM1;\u0000${"p".repeat(2000)}`)
-    const checked = happened(Domain, pending(), Domain.recordCheck(after(MINUTE), [{ ...finding("mismatch"), found }]))
+    const checked = happened(
+      Domain,
+      pending(),
+      DomainCheck.recordCheck(after(MINUTE), [{ ...finding("mismatch"), found }]),
+    )
     const [record] = foldedDomain(checked).records
     assert.strictEqual(record?.found.length, 10)
     assert.strictEqual(record?.found[0]?.length, 1024)
@@ -190,31 +195,31 @@ describe("next DNS check", () => {
 
 describe("reserved name", () => {
   it("a reserved name with captured mail is verified and checked daily", () => {
-    const history = happened(Domain, reserved(false), Domain.verifyReserved(after(DAY)))
+    const history = happened(Domain, reserved(false), DomainCheck.verifyReserved(after(DAY)))
     assert.deepStrictEqual(
       [foldedDomain(history).status, foldedDomain(history).next_check_at],
       ["verified", after(2 * DAY)],
     )
     given(Domain, ...history)
-      .when(Domain.verifyReserved(after(DAY + 1)))
+      .when(DomainCheck.verifyReserved(after(DAY + 1)))
       .refuses(NOTHING_NEW)
     given(Domain, ...history)
-      .when(Domain.verifyReserved(after(2 * DAY)))
+      .when(DomainCheck.verifyReserved(after(2 * DAY)))
       .appendsOnly("DomainChecked")
   })
   it("a reserved name signs with its new key from the next check on", () => {
     const rotated = happened(Domain, reserved(true), Domain.rotateDkim(after(HOUR), dkimKey("wb2")))
-    const checked = given(Domain, ...rotated).when(Domain.verifyReserved(after(DAY)))
+    const checked = given(Domain, ...rotated).when(DomainCheck.verifyReserved(after(DAY)))
     checked.appendsOnly("DomainChecked", "DkimActivated")
     checked.leads((state) => assert.strictEqual(state._tag === "Domain" && state.dkim.selector, "wb2"))
   })
   it("a reserved name is degraded when its transport becomes a real one", () => {
-    const moved = given(Domain, ...reserved(true)).when(Domain.recordCheck(after(DAY), [finding("missing")]))
+    const moved = given(Domain, ...reserved(true)).when(DomainCheck.recordCheck(after(DAY), [finding("missing")]))
     moved.appendsOnly("DomainChecked", "DomainDegraded")
   })
   it("only reserved names are verified without DNS", () => {
     given(Domain, ...pending())
-      .when(Domain.verifyReserved(NOW))
+      .when(DomainCheck.verifyReserved(NOW))
       .refuses(NOTHING_NEW)
   })
 })
@@ -230,7 +235,7 @@ describe("DKIM rotation", () => {
       ["wb1", "wb2"],
     )
     const checked = given(Domain, ...rotated()).when(
-      Domain.recordCheck(after(2 * HOUR), [finding("verified"), finding("verified", "wb2")]),
+      DomainCheck.recordCheck(after(2 * HOUR), [finding("verified"), finding("verified", "wb2")]),
     )
     checked.appendsOnly("DomainChecked", "DkimActivated")
     checked.leads((after) => {
@@ -240,12 +245,12 @@ describe("DKIM rotation", () => {
   })
   it("a domain is not degraded when the new record replaces the old one", () => {
     given(Domain, ...rotated())
-      .when(Domain.recordCheck(after(2 * HOUR), [finding("missing"), finding("verified", "wb2")]))
+      .when(DomainCheck.recordCheck(after(2 * HOUR), [finding("missing"), finding("verified", "wb2")]))
       .appendsOnly("DomainChecked", "DkimActivated")
   })
   it("a domain is degraded when the signing key's record is gone and the new one is missing", () => {
     given(Domain, ...rotated())
-      .when(Domain.recordCheck(after(2 * HOUR), [finding("missing"), finding("missing", "wb2")]))
+      .when(DomainCheck.recordCheck(after(2 * HOUR), [finding("missing"), finding("missing", "wb2")]))
       .appendsOnly("DomainChecked", "DomainDegraded")
   })
   it("a key that never signed is replaced at once", () => {
@@ -263,7 +268,7 @@ describe("DKIM rotation", () => {
     const checked = happened(
       Domain,
       rotated(),
-      Domain.recordCheck(after(2 * HOUR), [finding("verified"), finding("missing", "wb2")]),
+      DomainCheck.recordCheck(after(2 * HOUR), [finding("verified"), finding("missing", "wb2")]),
     )
     assert.strictEqual(foldedDomain(checked).next_check_at, after(3 * HOUR))
     assert.strictEqual(DomainSchedule.next({ ...foldedDomain(checked), checks: 72 }, NOW), after(DAY))
@@ -313,11 +318,11 @@ describe("transport, tracking and removal", () => {
 describe("the zone of a domain", () => {
   const ofMail = () => happened(Domain, [], Domain.add(addition({ name: domainName("mail.acme.co.uk") })))
   const checked = (zone: string | null, from = ofMail()) =>
-    happened(Domain, from, Domain.recordCheck(after(MINUTE), [finding("missing")], zone))
+    happened(Domain, from, DomainCheck.recordCheck(after(MINUTE), [finding("missing")], zone))
 
   it("is what the last check told that found one", () => {
     assert.strictEqual(foldedDomain(checked("acme.co.uk")).zone, "acme.co.uk")
-    const later = Domain.recordCheck(after(2 * HOUR), [finding("missing")], null)
+    const later = DomainCheck.recordCheck(after(2 * HOUR), [finding("missing")], null)
     assert.strictEqual(foldedDomain(happened(Domain, checked("acme.co.uk"), later)).zone, "acme.co.uk")
   })
   it("is never one that does not hold the domain", () => {
@@ -326,7 +331,7 @@ describe("the zone of a domain", () => {
   })
   it("is found again although nothing else changed", () => {
     given(Domain, ...checked(null))
-      .when(Domain.recordCheck(after(MINUTE + 1_000), [finding("missing")], "acme.co.uk"))
+      .when(DomainCheck.recordCheck(after(MINUTE + 1_000), [finding("missing")], "acme.co.uk"))
       .leads((state) => assert.strictEqual(state._tag === "Domain" ? state.zone : undefined, "acme.co.uk"))
   })
   it("makes the host that a provider's form wants", () => {

@@ -2,6 +2,8 @@ import type * as Aggregate from "@waybill/domain/values/Aggregate"
 import type { DkimKey } from "@waybill/domain/domain/DkimKey"
 import * as DnsFinding from "@waybill/domain/domain/DnsFinding"
 import * as Domain from "@waybill/domain/domain/Domain"
+import type * as DomainState from "@waybill/domain/domain/DomainState"
+import * as DomainCheck from "@waybill/domain/domain/DomainCheck"
 import * as DomainSchedule from "@waybill/domain/domain/DomainSchedule"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -16,7 +18,7 @@ const NOT_FOUND = { status: 404, reason: "domain_not_found" } as const
 
 type Found = Readonly<Record<string, DnsFinding.Status>>
 const look = (at: Timestamp.Timestamp, found: Found) =>
-  Domain.recordCheck(
+  DomainCheck.recordCheck(
     at,
     Object.entries(found).map(([selector, status]) => ({
       purpose: "dkim",
@@ -188,14 +190,17 @@ describe("Ed25519 key", () => {
 
   it("a key of a reserved name signs from the next check on", () => {
     const reserved = happened(Domain, [], addDomain("acme.test", true), Domain.addEd25519(after(HOUR), dkimKey("wbe1")))
-    const checked = given(Domain, ...reserved).when(Domain.verifyReserved(after(2 * HOUR)))
+    const checked = given(Domain, ...reserved).when(DomainCheck.verifyReserved(after(2 * HOUR)))
     checked.appendsOnly("DomainChecked", "Ed25519Activated")
-    const known = happened(Domain, reserved, Domain.verifyReserved(after(2 * HOUR)))
+    const known = happened(Domain, reserved, DomainCheck.verifyReserved(after(2 * HOUR)))
     given(Domain, ...known)
-      .when(Domain.verifyReserved(after(2 * HOUR + DAY)))
+      .when(DomainCheck.verifyReserved(after(2 * HOUR + DAY)))
       .appendsOnly("DomainChecked")
     const next = happened(Domain, known, Domain.rotateEd25519(after(3 * HOUR), dkimKey("wbe2")))
-    assert.deepStrictEqual(signing(happened(Domain, next, Domain.verifyReserved(after(4 * HOUR)))), ["wb1", "wbe2"])
+    assert.deepStrictEqual(signing(happened(Domain, next, DomainCheck.verifyReserved(after(4 * HOUR)))), [
+      "wb1",
+      "wbe2",
+    ])
   })
 
   it("a removed domain has no Ed25519 key and accepts none", () => {
@@ -233,7 +238,7 @@ describe("Ed25519 key", () => {
         if (typeof step !== "string" || step === "rotate the RSA key")
           other = happened(Domain, other, decisionOf(step, at, foldedDomain(other), selector))
       }
-      const apart = ({ checks, ed25519, next_check_at, records, ...rest }: Domain.Domain) => rest
+      const apart = ({ checks, ed25519, next_check_at, records, ...rest }: DomainState.Domain) => rest
       assert.deepStrictEqual(apart(foldedDomain(one)), apart(foldedDomain(other)))
       assert.strictEqual(signing(one)[0], foldedDomain(other).dkim.selector)
       const selectors = one.flatMap((event) => ("dkim" in event ? [event.dkim.selector] : []))
@@ -244,7 +249,7 @@ describe("Ed25519 key", () => {
   const decisionOf = (
     step: typeof Step.Type,
     at: Timestamp.Timestamp,
-    domain: Domain.Domain,
+    domain: DomainState.Domain,
     selector: string,
   ): Aggregate.Decide<Domain.State, Domain.Event, Refusal> => {
     switch (step) {

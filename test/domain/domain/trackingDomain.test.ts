@@ -1,5 +1,6 @@
 import type * as DnsFinding from "@waybill/domain/domain/DnsFinding"
 import * as Domain from "@waybill/domain/domain/Domain"
+import * as DomainCheck from "@waybill/domain/domain/DomainCheck"
 import * as TrackingDomain from "@waybill/domain/domain/TrackingDomain"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Result } from "effect"
@@ -26,14 +27,15 @@ const leading = (status: DnsFinding.Status, host = "links"): DnsFinding.DnsFindi
 })
 
 const added = (name: string, captured = false) => happened(Domain, [], addDomain(name, captured))
-const verified = () => happened(Domain, added("acme.com"), Domain.recordCheck(after(MINUTE), [finding("verified")]))
+const verified = () =>
+  happened(Domain, added("acme.com"), DomainCheck.recordCheck(after(MINUTE), [finding("verified")]))
 
 describe("tracking domain", () => {
   it("a tracking domain is used while its record is published, and affects nothing else", () => {
     const links = domainName("links.acme.com")
     const over = (domain: typeof links | null) => Domain.track(after(HOUR), { opens: null, clicks: null, domain })
     const look = (at: number, status: DnsFinding.Status, host?: string) =>
-      Domain.recordCheck(after(at), [finding("verified"), leading(status, host)])
+      DomainCheck.recordCheck(after(at), [finding("verified"), leading(status, host)])
     given(Domain, ...verified())
       .when(over(links))
       .appends({
@@ -124,14 +126,14 @@ describe("tracking domain", () => {
       Domain,
       added("acme.test"),
       Domain.track(after(1), set),
-      Domain.recordCheck(after(MINUTE), [finding("verified"), leading("verified")]),
+      DomainCheck.recordCheck(after(MINUTE), [finding("verified"), leading("verified")]),
     )
     assert.strictEqual(foldedDomain(history).tracking_domain?.verified, false)
     const captured = happened(
       Domain,
       added("acme.test", true),
       Domain.track(after(1), set),
-      Domain.verifyReserved(after(MINUTE)),
+      DomainCheck.verifyReserved(after(MINUTE)),
     )
     assert.deepInclude(foldedDomain(captured), { status: "verified", next_check_at: after(MINUTE + DAY) })
   })

@@ -1,5 +1,7 @@
 import type * as Acceptance from "@waybill/domain/email/Acceptance"
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailReport from "@waybill/domain/email/EmailReport"
+import * as EmailState from "@waybill/domain/email/EmailState"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type * as Tracking from "@waybill/domain/domain/Tracking"
 import { assert, describe, it } from "../../support/effectTest.ts"
@@ -80,11 +82,11 @@ describe("accepting an email", () => {
     givenRequest({ tracks: false }, { tracking: { opens: null, clicks: true } }).refuses(refusal)
     givenRequest({ tracks: false }, { tracking: { opens: false, clicks: null } }).appendsOnly("EmailQueued")
     const before = happened(Email, [], sending(facts({ domain: ofTracking }), command()))
-    const history = happened(Email, before, Email.recordFailed(after(1), ana, words()))
+    const history = happened(Email, before, EmailReport.recordFailed(after(1), ana, words()))
     const again = Email.resendCommand(messageOf(...history))
     assert.deepStrictEqual(again.tracking, tracked)
     givenRequest({ tracks: false }, again).appendsOnly("EmailQueued")
-    const failed = happened(Email, [queued()], Email.recordFailed(after(1), ana, words()))
+    const failed = happened(Email, [queued()], EmailReport.recordFailed(after(1), ana, words()))
     const untracked = Email.resendCommand(messageOf(...failed))
     givenRequest({ domain: ofTracking }, untracked).leads((email) => {
       assert(email._tag === "Message" && !("tracking" in email.accepted))
@@ -130,7 +132,7 @@ describe("accepting an email", () => {
           ["suppressed", "complaint"],
         ],
       )
-      assert.strictEqual(Email.status(email), "queued")
+      assert.strictEqual(EmailState.status(email), "queued")
     })
   })
 
@@ -278,7 +280,7 @@ describe("limits of acceptance", () => {
 
 describe("canceling", () => {
   it("canceling stops all recipients who have not received the mail", () => {
-    const history = happened(Email, [toThree()], Email.recordDelivered(after(1), ana, words()))
+    const history = happened(Email, [toThree()], EmailReport.recordDelivered(after(1), ana, words()))
     const canceled = given(Email, ...history).when(Email.cancel(after(2)))
     canceled.appends({ _tag: "EmailCanceled", at: after(2) })
     canceled.leads((email) => {
@@ -287,7 +289,7 @@ describe("canceling", () => {
         email.recipients.map(({ status }) => status),
         ["delivered", "canceled", "canceled"],
       )
-      assert.strictEqual(Email.status(email), "delivered")
+      assert.strictEqual(EmailState.status(email), "delivered")
     })
   })
 
@@ -296,12 +298,12 @@ describe("canceling", () => {
   })
 
   it.for([
-    ["delivered", Email.recordDelivered(after(1), ana, words())],
-    ["deferred", Email.recordDeferred(after(1), ana, words(), after(2))],
-    ["bounced", Email.recordBounced(after(1), ana, words())],
-    ["failed", Email.recordFailed(after(1), ana, words())],
-    ["suppressed", Email.suppress(after(1), ana, "manual")],
-    ["sent", Email.recordSent(after(1), ana, words())],
+    ["delivered", EmailReport.recordDelivered(after(1), ana, words())],
+    ["deferred", EmailReport.recordDeferred(after(1), ana, words(), after(2))],
+    ["bounced", EmailReport.recordBounced(after(1), ana, words())],
+    ["failed", EmailReport.recordFailed(after(1), ana, words())],
+    ["suppressed", EmailReport.suppress(after(1), ana, "manual")],
+    ["sent", EmailReport.recordSent(after(1), ana, words())],
     ["canceled", Email.cancel(after(1))],
   ] as const)("canceling is refused for an email that is %s", ([status, decision]) => {
     const history = happened(Email, [queued()], decision)

@@ -1,4 +1,6 @@
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailReport from "@waybill/domain/email/EmailReport"
+import * as EmailState from "@waybill/domain/email/EmailState"
 import type { Status } from "@waybill/domain/email/EmailStatus"
 import type { Outcome } from "@waybill/domain/email/DeliveryOutcome"
 import { assert, describe, it } from "../../support/effectTest.ts"
@@ -29,7 +31,7 @@ const statusesOf = (events: ReadonlyArray<Email.Event>) => {
 describe("outcome", () => {
   it("an outcome keeps the server's response", () => {
     given(Email, queued())
-      .when(Email.recordDelivered(after(5), ana, words()))
+      .when(EmailReport.recordDelivered(after(5), ana, words()))
       .appends({
         _tag: "EmailDelivered",
         recipient: ana,
@@ -48,7 +50,7 @@ describe("outcome", () => {
   it("a long response is clipped, and forbidden characters are removed", () => {
     const response = `a\u0000b\r\nc ${"x".repeat(600)}`
     given(Email, queued())
-      .when(Email.recordDelivered(NOW, ana, words({ response, duration_ms: 1.6 })))
+      .when(EmailReport.recordDelivered(NOW, ana, words({ response, duration_ms: 1.6 })))
       .leads((email) => {
         assert(email._tag === "Message")
         const smtp = email.recipients[0]?.smtp
@@ -62,7 +64,7 @@ describe("outcome", () => {
     const of = (letter: string) => letter.repeat(600)
     const long = { response: of("r"), mx: of("m"), tls: of("t"), category: of("c"), enhanced_code: of("e") }
     given(Email, queued())
-      .when(Email.recordDelivered(NOW, ana, words({ ...long, code: -1, duration_ms: -0.7 })))
+      .when(EmailReport.recordDelivered(NOW, ana, words({ ...long, code: -1, duration_ms: -0.7 })))
       .leads((email) => {
         assert(email._tag === "Message")
         assert.deepStrictEqual(email.recipients[0]?.smtp, {
@@ -82,13 +84,13 @@ describe("outcome", () => {
       const { state } = given(Email, ...events)
       return state._tag === "Message" ? state.recipients[0]?.next_attempt_at : undefined
     }
-    const deferred = happened(Email, [queued()], Email.recordDeferred(after(1), ana, busy(), after(60_000)))
+    const deferred = happened(Email, [queued()], EmailReport.recordDeferred(after(1), ana, busy(), after(60_000)))
     assert.strictEqual(nextOf(deferred), after(60_000))
-    const delivered = happened(Email, deferred, Email.recordDelivered(after(2), ana, words({ attempt: 2 })))
+    const delivered = happened(Email, deferred, EmailReport.recordDelivered(after(2), ana, words({ attempt: 2 })))
     assert.isNull(nextOf(delivered))
     // A deferral after the end, or one reported late, sets no next attempt.
     assert.isNull(nextOf([...delivered, ...deferred.slice(1)]))
-    const [, late] = happened(Email, [queued()], Email.recordSent(after(3), ana, words()))
+    const [, late] = happened(Email, [queued()], EmailReport.recordSent(after(3), ana, words()))
     assert.isNull(nextOf(late === undefined ? [] : [...deferred, late]))
   })
 
@@ -98,38 +100,38 @@ describe("outcome", () => {
       { _tag: "Deferred", recipient: bob, words: busy(), next_attempt_at: after(60_000) },
       { _tag: "Bounced", recipient: cyd, words: noSuchUser() },
     ]
-    const recorded = given(Email, toThree()).when(Email.record(NOW, outcomes))
+    const recorded = given(Email, toThree()).when(EmailReport.record(NOW, outcomes))
     recorded.appendsOnly("EmailDelivered", "EmailDeferred", "EmailBounced")
     recorded.leads((email) => {
       assert(email._tag === "Message")
-      assert.strictEqual(Email.status(email), "deferred")
+      assert.strictEqual(EmailState.status(email), "deferred")
     })
   })
 
   it("a repeated outcome is recorded once", () => {
     const twice: Outcome = { _tag: "Delivered", recipient: ana, words: words() }
     given(Email, queued())
-      .when(Email.record(NOW, [twice, twice]))
+      .when(EmailReport.record(NOW, [twice, twice]))
       .appendsOnly("EmailDelivered")
-    const history = happened(Email, [queued()], Email.record(NOW, [twice]))
+    const history = happened(Email, [queued()], EmailReport.record(NOW, [twice]))
     given(Email, ...history)
-      .when(Email.record(after(1), [twice]))
+      .when(EmailReport.record(after(1), [twice]))
       .refuses(NOTHING_NEW)
   })
 
   it("a second deferral of the same attempt is ignored, one of the next attempt is recorded", () => {
-    const history = happened(Email, [queued()], Email.recordDeferred(NOW, ana, busy(), after(60_000)))
+    const history = happened(Email, [queued()], EmailReport.recordDeferred(NOW, ana, busy(), after(60_000)))
     given(Email, ...history)
-      .when(Email.recordDeferred(after(1), ana, busy(), after(60_000)))
+      .when(EmailReport.recordDeferred(after(1), ana, busy(), after(60_000)))
       .refuses(NOTHING_NEW)
     given(Email, ...history)
-      .when(Email.recordDeferred(after(1), ana, busy({ attempt: 2 }), after(90_000)))
+      .when(EmailReport.recordDeferred(after(1), ana, busy({ attempt: 2 }), after(90_000)))
       .appendsOnly("EmailDeferred")
   })
 
   it("an outcome without an attempt number counts no attempt", () => {
     given(Email, queued())
-      .when(Email.recordDeferred(NOW, ana, busy({ attempt: null }), after(60_000)))
+      .when(EmailReport.recordDeferred(NOW, ana, busy({ attempt: null }), after(60_000)))
       .leads((email) => {
         assert(email._tag === "Message")
         assert.strictEqual(email.recipients[0]?.status, "deferred")
@@ -140,25 +142,25 @@ describe("outcome", () => {
   it("an outcome finds its recipient in any case", () => {
     const history = [queued({ to: [mailbox("Ana.Long@example.org")] })]
     given(Email, ...history)
-      .when(Email.recordBounced(NOW, address("ana.long@EXAMPLE.org"), noSuchUser()))
+      .when(EmailReport.recordBounced(NOW, address("ana.long@EXAMPLE.org"), noSuchUser()))
       .leads((email) => {
         assert(email._tag === "Message")
-        assert.strictEqual(Email.status(email), "bounced")
+        assert.strictEqual(EmailState.status(email), "bounced")
       })
   })
 
   it("an outcome of an unknown recipient is ignored", () => {
     given(Email, queued())
-      .when(Email.recordDelivered(NOW, bob, words()))
+      .when(EmailReport.recordDelivered(NOW, bob, words()))
       .refuses(NOTHING_NEW)
   })
 
   it("an outcome of a missing email is refused", () => {
     for (const decide of [
-      Email.recordDelivered(NOW, ana, words()),
-      Email.recordComplained(NOW, ana, null),
-      Email.recordOpened(NOW, { user_agent: null, ip: null }),
-      Email.failUnfinished(NOW, "domain_removed"),
+      EmailReport.recordDelivered(NOW, ana, words()),
+      EmailReport.recordComplained(NOW, ana, null),
+      EmailReport.recordOpened(NOW, { user_agent: null, ip: null }),
+      EmailReport.failUnfinished(NOW, "domain_removed"),
     ])
       given(Email).when(decide).refuses({ status: 404, reason: "email_not_found" })
   })
@@ -167,28 +169,28 @@ describe("outcome", () => {
 describe("status transitions", () => {
   // Contract §4, row by row: the transitions of each status. All others are ignored.
   const to = {
-    deferred: Email.recordDeferred(after(9), ana, busy({ attempt: 9 }), after(99)),
-    sent: Email.recordSent(after(9), ana, words({ attempt: 9 })),
-    delivered: Email.recordDelivered(after(9), ana, words({ attempt: 9 })),
-    bounced: Email.recordBounced(after(9), ana, noSuchUser({ attempt: 9 })),
-    failed: Email.recordFailed(after(9), ana, words({ attempt: 9 })),
-    suppressed: Email.suppress(after(9), ana, "manual"),
-    complained: Email.recordComplained(after(9), ana, "abuse"),
+    deferred: EmailReport.recordDeferred(after(9), ana, busy({ attempt: 9 }), after(99)),
+    sent: EmailReport.recordSent(after(9), ana, words({ attempt: 9 })),
+    delivered: EmailReport.recordDelivered(after(9), ana, words({ attempt: 9 })),
+    bounced: EmailReport.recordBounced(after(9), ana, noSuchUser({ attempt: 9 })),
+    failed: EmailReport.recordFailed(after(9), ana, words({ attempt: 9 })),
+    suppressed: EmailReport.suppress(after(9), ana, "manual"),
+    complained: EmailReport.recordComplained(after(9), ana, "abuse"),
   }
   const reach: { readonly [S in Status]: ReadonlyArray<Email.Event> } = {
     queued: [queued()],
-    deferred: happened(Email, [queued()], Email.recordDeferred(NOW, ana, busy(), after(60_000))),
-    sent: happened(Email, [queued()], Email.recordSent(NOW, ana, words())),
-    delivered: happened(Email, [queued()], Email.recordDelivered(NOW, ana, words())),
-    bounced: happened(Email, [queued()], Email.recordBounced(NOW, ana, noSuchUser())),
-    failed: happened(Email, [queued()], Email.recordFailed(NOW, ana, words())),
-    suppressed: happened(Email, [queued()], Email.suppress(NOW, ana, "complaint")),
+    deferred: happened(Email, [queued()], EmailReport.recordDeferred(NOW, ana, busy(), after(60_000))),
+    sent: happened(Email, [queued()], EmailReport.recordSent(NOW, ana, words())),
+    delivered: happened(Email, [queued()], EmailReport.recordDelivered(NOW, ana, words())),
+    bounced: happened(Email, [queued()], EmailReport.recordBounced(NOW, ana, noSuchUser())),
+    failed: happened(Email, [queued()], EmailReport.recordFailed(NOW, ana, words())),
+    suppressed: happened(Email, [queued()], EmailReport.suppress(NOW, ana, "complaint")),
     canceled: happened(Email, [queued()], Email.cancel(NOW)),
     complained: happened(
       Email,
       [queued()],
-      Email.recordDelivered(NOW, ana, words()),
-      Email.recordComplained(NOW, ana, "abuse"),
+      EmailReport.recordDelivered(NOW, ana, words()),
+      EmailReport.recordComplained(NOW, ana, "abuse"),
     ),
   }
   const allowed: { readonly [S in Status]: ReadonlyArray<keyof typeof to> } = {
@@ -208,7 +210,7 @@ describe("status transitions", () => {
       const taken = allowed[from].includes(next)
       it(`${from} ${taken ? "leads to" : "never leads to"} ${next}`, () => {
         const decided = given(Email, ...reach[from]).when(to[next])
-        if (taken) decided.leads((email) => assert(email._tag === "Message" && Email.status(email) === next))
+        if (taken) decided.leads((email) => assert(email._tag === "Message" && EmailState.status(email) === next))
         else decided.refuses(NOTHING_NEW)
       })
     }
@@ -219,8 +221,8 @@ describe("late reports", () => {
     const history = happened(
       Email,
       [queued()],
-      Email.recordDelivered(after(1), ana, words()),
-      Email.recordBounced(after(2), ana, noSuchUser({ attempt: null })),
+      EmailReport.recordDelivered(after(1), ana, words()),
+      EmailReport.recordBounced(after(2), ana, noSuchUser({ attempt: null })),
     )
     const { state } = given(Email, ...history)
     assert(state._tag === "Message")
@@ -230,9 +232,9 @@ describe("late reports", () => {
   })
 
   it("delivery, bounce and complaint lead to the same status in any order", () => {
-    const delivered = happened(Email, [queued()], Email.recordDelivered(after(1), ana, words()))
-    const bounced = happened(Email, [queued()], Email.recordBounced(after(2), ana, noSuchUser())).slice(1)
-    const complained = happened(Email, delivered, Email.recordComplained(after(3), ana, "abuse")).slice(2)
+    const delivered = happened(Email, [queued()], EmailReport.recordDelivered(after(1), ana, words()))
+    const bounced = happened(Email, [queued()], EmailReport.recordBounced(after(2), ana, noSuchUser())).slice(1)
+    const complained = happened(Email, delivered, EmailReport.recordComplained(after(3), ana, "abuse")).slice(2)
     assert.deepStrictEqual(statusesOf([...delivered, ...bounced, ...complained]), ["complained"])
     assert.deepStrictEqual(statusesOf([...delivered, ...complained, ...bounced]), ["complained"])
   })
@@ -245,11 +247,11 @@ describe("late reports", () => {
     const [delivered, complained] = happened(
       Email,
       [queued()],
-      Email.recordDelivered(after(1), ana, words()),
-      Email.recordComplained(after(3), ana, "abuse"),
+      EmailReport.recordDelivered(after(1), ana, words()),
+      EmailReport.recordComplained(after(3), ana, "abuse"),
     ).slice(1)
-    const [bounced] = happened(Email, [queued()], Email.recordBounced(after(2), ana, noSuchUser())).slice(1)
-    const [failed] = happened(Email, [queued()], Email.recordFailed(after(2), ana, words())).slice(1)
+    const [bounced] = happened(Email, [queued()], EmailReport.recordBounced(after(2), ana, noSuchUser())).slice(1)
+    const [failed] = happened(Email, [queued()], EmailReport.recordFailed(after(2), ana, words())).slice(1)
     assert(delivered?._tag === "EmailDelivered" && complained && bounced && failed)
     assert.isNull(deliveredAt(bounced))
     assert.isNull(deliveredAt(failed, delivered))
@@ -262,7 +264,9 @@ describe("late reports", () => {
 
   it("only a hard bounce suppresses the address", () => {
     const typeOf = (category: string | null) => {
-      const [event] = happened(Email, [queued()], Email.recordBounced(NOW, ana, noSuchUser({ category }))).slice(1)
+      const [event] = happened(Email, [queued()], EmailReport.recordBounced(NOW, ana, noSuchUser({ category }))).slice(
+        1,
+      )
       assert(event?._tag === "EmailBounced")
       return event.bounce_type
     }
@@ -275,7 +279,7 @@ describe("late reports", () => {
 
 describe("lost attempt", () => {
   it("a lost attempt is counted and leaves the status unchanged", () => {
-    const lost = given(Email, queued()).when(Email.recordAttemptLost(after(1), ana, 1))
+    const lost = given(Email, queued()).when(EmailReport.recordAttemptLost(after(1), ana, 1))
     lost.appends({ _tag: "EmailAttemptLost", recipient: ana, attempt: 1, at: after(1) })
     lost.leads((email) => {
       assert(email._tag === "Message")
@@ -284,27 +288,27 @@ describe("lost attempt", () => {
     })
   })
   it("a lost attempt is recorded once", () => {
-    const history = happened(Email, [queued()], Email.recordAttemptLost(after(1), ana, 1))
+    const history = happened(Email, [queued()], EmailReport.recordAttemptLost(after(1), ana, 1))
     given(Email, ...history)
-      .when(Email.recordAttemptLost(after(2), ana, 1))
+      .when(EmailReport.recordAttemptLost(after(2), ana, 1))
       .refuses(NOTHING_NEW)
     given(Email, ...history)
-      .when(Email.recordAttemptLost(after(2), ana, 2))
+      .when(EmailReport.recordAttemptLost(after(2), ana, 2))
       .appendsOnly("EmailAttemptLost")
   })
   it("the outcome of a lost attempt is still recorded", () => {
-    const history = happened(Email, [queued()], Email.recordAttemptLost(after(1), ana, 1))
+    const history = happened(Email, [queued()], EmailReport.recordAttemptLost(after(1), ana, 1))
     given(Email, ...history)
-      .when(Email.recordDelivered(after(2), ana, words()))
+      .when(EmailReport.recordDelivered(after(2), ana, words()))
       .appendsOnly("EmailDelivered")
   })
 })
 
 describe("failing unfinished recipients", () => {
   it("only unfinished recipients fail", () => {
-    const history = happened(Email, [toThree()], Email.recordDelivered(NOW, ana, words()))
+    const history = happened(Email, [toThree()], EmailReport.recordDelivered(NOW, ana, words()))
     given(Email, ...history)
-      .when(Email.failUnfinished(after(1), "domain_removed"))
+      .when(EmailReport.failUnfinished(after(1), "domain_removed"))
       .leads((email) => {
         assert(email._tag === "Message")
         assert.deepStrictEqual(
@@ -318,28 +322,28 @@ describe("failing unfinished recipients", () => {
       })
   })
   it("a final email has nothing to fail", () => {
-    const history = happened(Email, [queued()], Email.recordDelivered(NOW, ana, words()))
+    const history = happened(Email, [queued()], EmailReport.recordDelivered(NOW, ana, words()))
     given(Email, ...history)
-      .when(Email.failUnfinished(after(1), "domain_removed"))
+      .when(EmailReport.failUnfinished(after(1), "domain_removed"))
       .refuses(NOTHING_NEW)
   })
 })
 
 describe("opens and clicks", () => {
   const visitor = { user_agent: "Mozilla/5.0\u0007", ip: "203.0.113.9" }
-  const click = Email.recordClicked(after(1), "https://acme.test/r?x=1", visitor)
+  const click = EmailReport.recordClicked(after(1), "https://acme.test/r?x=1", visitor)
 
   it("opens and clicks are counted and change no status", () => {
     const history = happened(
       Email,
       [queued()],
-      Email.recordDelivered(NOW, ana, words()),
-      Email.recordOpened(after(1), visitor),
+      EmailReport.recordDelivered(NOW, ana, words()),
+      EmailReport.recordOpened(after(1), visitor),
       click,
     )
     const { state } = given(Email, ...history)
     assert(state._tag === "Message")
-    assert.deepStrictEqual([state.opens, state.clicks, Email.status(state)], [1, 1, "delivered"])
+    assert.deepStrictEqual([state.opens, state.clicks, EmailState.status(state)], [1, 1, "delivered"])
   })
   it("the recipient of an open is known if there is only one", () => {
     given(Email, queued())
@@ -368,10 +372,10 @@ describe("opens and clicks", () => {
     const clicked: Email.Event = { _tag: "EmailClicked", recipient: ana, url: "", user_agent: null, ip: null, at: NOW }
     const thousand = <A>(event: A) => Array.from({ length: 1000 }, () => event)
     given(Email, queued(), ...thousand(opened).slice(1))
-      .when(Email.recordOpened(NOW, visitor))
+      .when(EmailReport.recordOpened(NOW, visitor))
       .appendsOnly("EmailOpened")
     given(Email, queued(), ...thousand(opened))
-      .when(Email.recordOpened(NOW, visitor))
+      .when(EmailReport.recordOpened(NOW, visitor))
       .refuses(NOTHING_NEW)
     given(Email, queued(), ...thousand(clicked))
       .when(click)

@@ -1,5 +1,6 @@
 import type * as Acceptance from "@waybill/domain/email/Acceptance"
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailReport from "@waybill/domain/email/EmailReport"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import { given, happened } from "../../support/givenWhenThen.ts"
 import { after, ana, bob, command, cyd, facts, id, queued, sending, toThree, words } from "../values/examples.ts"
@@ -17,9 +18,9 @@ describe("resending", () => {
     const history = happened(
       Email,
       [toThree()],
-      Email.recordFailed(after(1), ana, words()),
-      Email.recordDelivered(after(1), bob, words()),
-      Email.recordFailed(after(1), cyd, words()),
+      EmailReport.recordFailed(after(1), ana, words()),
+      EmailReport.recordDelivered(after(1), bob, words()),
+      EmailReport.recordFailed(after(1), cyd, words()),
     )
     const again = Email.resendCommand(messageOf(...history))
     assert.deepStrictEqual([again.to, again.cc, again.bcc], [[{ address: ana }], [], [{ address: cyd }]])
@@ -32,9 +33,9 @@ describe("resending", () => {
     const history = happened(
       Email,
       [toThree()],
-      Email.recordSent(after(1), ana, words()),
-      Email.recordDelivered(after(1), bob, words()),
-      Email.recordComplained(after(2), bob, "abuse"),
+      EmailReport.recordSent(after(1), ana, words()),
+      EmailReport.recordDelivered(after(1), bob, words()),
+      EmailReport.recordComplained(after(2), bob, "abuse"),
     )
     const again = Email.resendCommand(messageOf(...history))
     assert.deepStrictEqual([again.to, again.cc, again.bcc], [[], [], []])
@@ -44,8 +45,8 @@ describe("resending", () => {
     const history = happened(
       Email,
       [toThree()],
-      Email.recordDeferred(after(1), ana, words(), after(2)),
-      Email.recordFailed(after(1), cyd, words()),
+      EmailReport.recordDeferred(after(1), ana, words(), after(2)),
+      EmailReport.recordFailed(after(1), cyd, words()),
     )
     const again = Email.resendCommand(messageOf(...history))
     assert.deepStrictEqual([again.to, again.cc, again.bcc], [[], [], [{ address: cyd }]])
@@ -67,7 +68,7 @@ describe("resending", () => {
 
   const original = { recipients: 1, in_progress: 0, content_kept: true }
   it("a resend is refused when all recipients have the mail", () => {
-    const history = happened(Email, [queued()], Email.recordDelivered(after(1), ana, words()))
+    const history = happened(Email, [queued()], EmailReport.recordDelivered(after(1), ana, words()))
     givenRequest({ original }, Email.resendCommand(messageOf(...history))).refuses({
       status: 422,
       reason: "nothing_to_resend",

@@ -1,4 +1,5 @@
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailReport from "@waybill/domain/email/EmailReport"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import { given, happened } from "../../support/givenWhenThen.ts"
 import { after, ana, bob, NOW, queued, toThree } from "../values/examples.ts"
@@ -14,25 +15,25 @@ describe("reports about a message", () => {
     assert.lengthOf(url, 3000)
     const message = given(Email, queued())
     message
-      .when(Email.recordOpened(after(1), visitor))
+      .when(EmailReport.recordOpened(after(1), visitor))
       .appends({ _tag: "EmailOpened", recipient: ana, ...seen, at: after(1) })
     message
-      .when(Email.recordClicked(after(1), url, visitor))
+      .when(EmailReport.recordClicked(after(1), url, visitor))
       .appends({ _tag: "EmailClicked", recipient: ana, url: "l".repeat(2048), ...seen, at: after(1) })
     message
-      .when(Email.recordComplained(after(1), ana, long("f")))
+      .when(EmailReport.recordComplained(after(1), ana, long("f")))
       .appends({ _tag: "EmailComplained", recipient: ana, feedback_type: "f".repeat(64), at: after(1) })
   })
 
   it("a report names the recipient only if there is one", () => {
     given(Email, toThree())
-      .when(Email.recordOpened(NOW, { user_agent: null, ip: null }))
+      .when(EmailReport.recordOpened(NOW, { user_agent: null, ip: null }))
       .appends({ _tag: "EmailOpened", recipient: null, user_agent: null, ip: null, at: NOW })
   })
 
   it("at most a thousand opens and clicks are recorded", () => {
-    const open = Email.recordOpened(NOW, visitor)
-    const click = Email.recordClicked(NOW, "https://acme.test/", visitor)
+    const open = EmailReport.recordOpened(NOW, visitor)
+    const click = EmailReport.recordClicked(NOW, "https://acme.test/", visitor)
     const [opened] = happened(Email, [queued()], open).slice(1)
     const [clicked] = happened(Email, [queued()], click).slice(1)
     assert(opened && clicked)
@@ -53,7 +54,7 @@ describe("reports about a message", () => {
 
   it("a complaint of an unknown recipient is ignored", () => {
     given(Email, queued())
-      .when(Email.recordComplained(NOW, bob, "abuse"))
+      .when(EmailReport.recordComplained(NOW, bob, "abuse"))
       .refuses(NOTHING_NEW)
   })
 })

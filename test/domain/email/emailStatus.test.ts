@@ -1,4 +1,5 @@
 import * as Email from "@waybill/domain/email/Email"
+import type * as EmailState from "@waybill/domain/email/EmailState"
 import * as EmailEvent from "@waybill/domain/email/EmailEvent"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import { Arbitrary, Schema } from "effect"
@@ -60,7 +61,7 @@ const histories = Arbitrary.map(
     ),
 )
 
-const fold = (events: ReadonlyArray<Email.Event>): Email.Message => {
+const fold = (events: ReadonlyArray<Email.Event>): EmailState.AcceptedEmail => {
   const state = [toThree(), ...events].reduce(Email.evolve, Email.initial)
   assert(state._tag === "Message")
   return state

@@ -1,5 +1,7 @@
 import * as Inbound from "@waybill/domain/inbound/Inbound"
+import type * as InboundState from "@waybill/domain/inbound/InboundState"
 import * as Route from "@waybill/domain/inbound/Route"
+import type * as RouteState from "@waybill/domain/inbound/RouteState"
 import * as RoutePattern from "@waybill/domain/inbound/RoutePattern"
 import * as Routing from "@waybill/domain/inbound/Routing"
 import type { Address } from "@waybill/domain/values/Address"
@@ -20,9 +22,15 @@ const FACTS: Routing.Facts = {
   verdict: "pass",
 }
 
-const STORE: Route.Settings = { match: {}, action: { type: "store" }, position: 0, enabled: true, stop: false }
+const STORE: RouteState.RouteSettings = {
+  match: {},
+  action: { type: "store" },
+  position: 0,
+  enabled: true,
+  stop: false,
+}
 
-const route = (settings: Partial<Route.Settings>): Routing.Candidate => ({
+const route = (settings: Partial<RouteState.RouteSettings>): Routing.Candidate => ({
   ...STORE,
   ...settings,
   route_id: id("InboundRouteId"),
@@ -123,7 +131,7 @@ describe("routes of a mail", () => {
 
   it("decide which webhooks are called", () => {
     const [one, two] = [id("WebhookId"), id("WebhookId")]
-    const mail = {} as Inbound.Received
+    const mail = {} as InboundState.Received
     const state = (...routes: ReadonlyArray<object>) =>
       ({ _tag: "Received", mail, status: "received", routes }) as Inbound.State
     const called = (state: Inbound.State) =>

@@ -2,6 +2,7 @@ import * as Acceptance from "@waybill/domain/email/Acceptance"
 import * as Address from "@waybill/domain/values/Address"
 import { Sha256 } from "@waybill/domain/values/Sha256"
 import * as Domain from "@waybill/domain/domain/Domain"
+import type * as DomainState from "@waybill/domain/domain/DomainState"
 import type * as DkimKey from "@waybill/domain/domain/DkimKey"
 import * as DomainName from "@waybill/domain/values/DomainName"
 import type * as Email from "@waybill/domain/email/Email"
@@ -118,7 +119,7 @@ export const addition = (over: Partial<Domain.Addition> = {}): Domain.Addition =
 export const addDomain = (name = "acme.com", captured = false) =>
   Domain.add(addition({ name: domainName(name), captured }))
 
-export const foldedDomain = (history: ReadonlyArray<Domain.Event>): Domain.Domain => {
+export const foldedDomain = (history: ReadonlyArray<Domain.Event>): DomainState.Domain => {
   const { state } = given(Domain, ...history)
   assert(state._tag === "Domain")
   return state

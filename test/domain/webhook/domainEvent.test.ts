@@ -1,5 +1,6 @@
 import type * as Aggregate from "@waybill/domain/values/Aggregate"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import * as Aggregates from "@waybill/domain/stream/Aggregates"
 import * as WebhookType from "@waybill/domain/webhook/WebhookType"
 import * as Upcast from "@waybill/domain/stream/Upcast"
 import { Arbitrary, Schema } from "effect"
@@ -7,7 +8,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "../../support/effectTest.ts"
 
 const folder = new URL("../../fixtures/events/", import.meta.url)
-const kinds = Object.values(DomainEvent.aggregates)
+const kinds = Object.values(Aggregates.aggregates)
 const codec = Schema.toCodecJson(DomainEvent.DomainEvent)
 const decode = Schema.decodeUnknownSync(codec)
 const encode = Schema.encodeSync(codec)
@@ -90,13 +91,12 @@ describe("union of all events", () => {
   })
 
   it("each stream has its own name", () => {
-    for (const [name, { stream, Event }] of Object.entries(DomainEvent.aggregates)) {
+    for (const [name, { stream, Event }] of Object.entries(Aggregates.aggregates)) {
       assert.strictEqual(stream, name)
-      for (const tag of Object.keys(Event.cases))
-        assert.strictEqual<string | undefined>(DomainEvent.streamOf(tag), name)
+      for (const tag of Object.keys(Event.cases)) assert.strictEqual<string | undefined>(Aggregates.streamOf(tag), name)
     }
-    assert.isUndefined(DomainEvent.streamOf("EmailTeleported"))
-    assert.isUndefined(DomainEvent.streamOf("toString"))
+    assert.isUndefined(Aggregates.streamOf("EmailTeleported"))
+    assert.isUndefined(Aggregates.streamOf("toString"))
   })
 
   it("every webhook type has exactly one event, except that of a new key, which is live or a test key", () => {
@@ -176,6 +176,6 @@ describe("event of an older release", () => {
     }
   })
   it("only existing types have steps", () => {
-    for (const type of Object.keys(Upcast.STEPS)) assert.isDefined(DomainEvent.streamOf(type))
+    for (const type of Object.keys(Upcast.STEPS)) assert.isDefined(Aggregates.streamOf(type))
   })
 })

@@ -1,5 +1,6 @@
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
+import * as WebhookState from "@waybill/domain/webhook/WebhookState"
 import * as WebhookRetry from "@waybill/domain/webhook/WebhookRetry"
 import * as WebhookUrl from "@waybill/domain/webhook/WebhookUrl"
 import { Result } from "effect"
@@ -25,13 +26,13 @@ const settings: Webhook.NewWebhook = {
 }
 
 const created = (enabled = true) => happened(Webhook, [], Webhook.create(creation, settings, enabled))
-const folded = (history: ReadonlyArray<Webhook.Event>): Webhook.Webhook => {
+const folded = (history: ReadonlyArray<Webhook.Event>): WebhookState.Webhook => {
   const { state } = given(Webhook, ...history)
   assert(state._tag === "Webhook")
   return state
 }
 const called = (sinceCreation: number, where: string = url) => ({ url: where, at: after(sinceCreation) })
-const disabled = (cause: Webhook.DisabledReason, at: Timestamp.Timestamp): Webhook.Event => ({
+const disabled = (cause: WebhookState.DisabledReason, at: Timestamp.Timestamp): Webhook.Event => ({
   _tag: "WebhookDisabled",
   webhook_id: id("WebhookId"),
   url,
@@ -180,7 +181,7 @@ describe("rotating a webhook secret", () => {
     let history = created()
     for (let nth = 2; nth <= 9; nth++)
       history = happened(Webhook, history, Webhook.rotateSecret(after(nth), `webhook/${nth}`))
-    assert.lengthOf(Webhook.signingSecrets(folded(history), after(10)), 1 + Webhook.MAX_PREVIOUS)
+    assert.lengthOf(Webhook.signingSecrets(folded(history), after(10)), 1 + WebhookState.MAX_PREVIOUS)
   })
 })
 

@@ -1,4 +1,5 @@
 import * as Domain from "@waybill/domain/domain/Domain"
+import * as DomainCheck from "@waybill/domain/domain/DomainCheck"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as DatabaseExamination from "@waybill/store/operations/DatabaseExamination"
@@ -34,7 +35,7 @@ it.live("doctor, DKIM keys: a first key that cannot sign is broken, a second one
     // A key that DNS has not shown signs nothing.
     assert.strictEqual((yield* look).finding.result, "2 keys open and sign")
     const { commit } = yield* EventStore
-    const shown = Domain.verifyReserved(Timestamp.fromMillis(Date.UTC(2999, 0, 1)))
+    const shown = DomainCheck.verifyReserved(Timestamp.fromMillis(Date.UTC(2999, 0, 1)))
     yield* Effect.orDie(commit(Domain, { account_id: from.account_id, stream_id: from.domain_id }, shown))
     const { finding: well, keys } = yield* look
     assert.deepStrictEqual([well.status, well.result], ["ok", "3 keys open and sign"])

@@ -1,4 +1,4 @@
-import * as Suppression from "@waybill/domain/suppression/Suppression"
+import * as SuppressionRefusal from "@waybill/domain/suppression/SuppressionRefusal"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import { Effect } from "effect"
 import { ADDRESSES_PER_COMMIT } from "../../../apps/server/src/accept/changeSuppressions.ts"
@@ -32,7 +32,7 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("suppressions
     const bucket = `day/${account}/suppressions`
     yield* Effect.orDie(world.sql`
       INSERT INTO rate_windows (bucket, window_start, count)
-      VALUES (${bucket}, date_trunc('day', statement_timestamp(), 'UTC'), ${Suppression.MAX_CHANGES_PER_DAY - 2})`)
+      VALUES (${bucket}, date_trunc('day', statement_timestamp(), 'UTC'), ${SuppressionRefusal.MAX_CHANGES_PER_DAY - 2})`)
     const remove = ["ana@example.org", "bo@example.org", "cy@example.org"]
     const refused = yield* batch({ remove })
     assert.deepStrictEqual(reasonOf(refused), [429, "suppression_changes"])

@@ -1,5 +1,6 @@
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailReport from "@waybill/domain/email/EmailReport"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -228,7 +229,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       store.commit(
         Email,
         { account_id, stream_id },
-        Email.record(
+        EmailReport.record(
           Timestamp.fromMillis(Date.now()),
           Object.entries(outcomes).map(([name, _tag]) => ({
             _tag,
@@ -285,7 +286,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         recipient: `${name}@example.org` as Address,
         words: { ...DeliveryOutcome.NO_RESPONSE, code },
       }))
-      yield* store.commit(Email, { account_id, stream_id }, Email.record(now, results))
+      yield* store.commit(Email, { account_id, stream_id }, EmailReport.record(now, results))
     })
     const full = yield* send({ to: "ana@example.org", tags: ["spring"] })
     yield* happens(full, { ana: ["Bounced", 552] })

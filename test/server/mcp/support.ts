@@ -1,5 +1,6 @@
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client"
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailReport from "@waybill/domain/email/EmailReport"
 import type * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -80,7 +81,7 @@ export const record = Effect.fnUntraced(function* (
   yield* commit(
     Email,
     { account_id, stream_id },
-    Email.record(Timestamp.fromMillis(Date.now()), [
+    EmailReport.record(Timestamp.fromMillis(Date.now()), [
       { _tag: tag, recipient: recipient as never, words: { ...REPLY, ...reply } },
     ]),
   )

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import type * as Suppression from "@waybill/domain/suppression/Suppression"
+import type * as SuppressionState from "@waybill/domain/suppression/SuppressionState"
 import { Effect, Redacted } from "effect"
 import * as ToolAnswer from "../../../apps/server/src/mcp/tools/ToolAnswer.ts"
 import * as SendTools from "../../../apps/server/src/mcp/tools/SendTools.ts"
@@ -210,7 +210,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       const { call, key, send, world } = yield* setUp
       yield* world.request("POST", "/v1/suppressions", {
         key,
-        body: { email: "cy@example.org", reason: "complaint" satisfies Suppression.Reason },
+        body: { email: "cy@example.org", reason: "complaint" satisfies SuppressionState.Reason },
       })
       const id = yield* send({ to: ["ana@example.org", "cy@example.org"] })
       const listed = (yield* call("explain_delivery", { id })).text

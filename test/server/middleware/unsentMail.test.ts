@@ -1,5 +1,6 @@
 import * as Account from "@waybill/domain/account/Account"
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailReport from "@waybill/domain/email/EmailReport"
 import type { Address } from "@waybill/domain/values/Address"
 import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -59,7 +60,7 @@ const delivered = Effect.fnUntraced(function* (account_id: AccountId, id: string
     duration_ms: 1,
     category: null,
   }
-  const decide = Email.recordDelivered(now, "ana@example.org" as Address, words)
+  const decide = EmailReport.recordDelivered(now, "ana@example.org" as Address, words)
   yield* Effect.orDie(commit(Email, { account_id, stream_id: id as EmailId }, decide))
 })
 

@@ -1,4 +1,4 @@
-import * as Email from "@waybill/domain/email/Email"
+import * as EmailState from "@waybill/domain/email/EmailState"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import { Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
@@ -47,7 +47,7 @@ const report = Effect.fnUntraced(function* (port: number, to: string, text: stri
 })
 
 const statusOf = (ref: World.MessageRef) =>
-  Effect.map(World.history(ref), ({ state }) => (state._tag === "Message" ? Email.status(state) : "not created"))
+  Effect.map(World.history(ref), ({ state }) => (state._tag === "Message" ? EmailState.status(state) : "not created"))
 
 layer(Smtp.layer, { excludeTestServices: true })("mail by a relay that confirms deliveries", (it) => {
   it.effect("is sent until a report says that it was delivered or bounced", function* () {

@@ -1,4 +1,5 @@
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailReport from "@waybill/domain/email/EmailReport"
 import * as ReportParts from "@waybill/mail/report/ReportParts"
 import * as Report from "@waybill/mail/incoming/Report"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
@@ -201,10 +202,10 @@ layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
       const at = "2026-11-21T12:00:00.000Z" as never
       const later = "2026-11-21T13:00:00.000Z" as never
       yield* Effect.orDie(
-        store.commit(Email, ref, Email.recordDelivered(at, "eve@shared.test" as never, Smtp.DELIVERED)),
+        store.commit(Email, ref, EmailReport.recordDelivered(at, "eve@shared.test" as never, Smtp.DELIVERED)),
       )
       yield* Effect.orDie(
-        store.commit(Email, ref, Email.recordDeferred(at, "ceo@shared.test" as never, Smtp.DELIVERED, later)),
+        store.commit(Email, ref, EmailReport.recordDeferred(at, "ceo@shared.test" as never, Smtp.DELIVERED, later)),
       )
       for (const path of [domainPathOf(ref, 0), pathOf(ref, OutgoingMessages.WHOLE_MESSAGE)])
         assert.match(yield* report(port, path, forged(action, "ceo@shared.test", "cfo@shared.test")), /^250 /u)
@@ -234,7 +235,7 @@ layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
       const store = yield* EventStore
       const at = "2026-11-21T12:00:00.000Z" as never
       yield* Effect.orDie(
-        store.commit(Email, ref, Email.recordDelivered(at, "ceo@shared.test" as never, Smtp.DELIVERED)),
+        store.commit(Email, ref, EmailReport.recordDelivered(at, "ceo@shared.test" as never, Smtp.DELIVERED)),
       )
       assert.match(yield* told, /^250 /u)
       assert.deepStrictEqual(yield* statuses(ref), { "eve@shared.test": "queued", "ceo@shared.test": "bounced" })

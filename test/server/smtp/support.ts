@@ -2,6 +2,7 @@ import * as Account from "@waybill/domain/account/Account"
 import * as ApiKey from "@waybill/domain/account/ApiKey"
 import type * as DomainName from "@waybill/domain/values/DomainName"
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailReport from "@waybill/domain/email/EmailReport"
 import type { AccountId, ApiKeyId, EmailId } from "@waybill/domain/values/Id"
 import type * as Network from "@waybill/domain/values/Network"
 import type { Plan } from "@waybill/domain/account/Plan"
@@ -134,7 +135,7 @@ export const delivered = Effect.fnUntraced(function* (...addresses: ReadonlyArra
   const { commit } = yield* EventStore
   const at = "2026-11-21T12:00:00.000Z" as never
   for (const address of addresses)
-    yield* Effect.orDie(commit(Email, ref, Email.recordDelivered(at, address as never, DELIVERED)))
+    yield* Effect.orDie(commit(Email, ref, EmailReport.recordDelivered(at, address as never, DELIVERED)))
   return ref
 })
 

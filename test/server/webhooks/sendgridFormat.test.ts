@@ -1,6 +1,7 @@
 import { EventWebhook, EventWebhookHeader } from "@sendgrid/eventwebhook"
 import * as Email from "@waybill/domain/email/Email"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
+import type * as SuppressionState from "@waybill/domain/suppression/SuppressionState"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as Conservation from "@waybill/store/operations/Conservation"
@@ -89,7 +90,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook of the format sendg
       yield* append({ _tag: "EmailSent", ...answer })
       yield* append({ _tag: "EmailCanceled" })
       const { commit } = yield* EventStore
-      const suppress = Effect.fnUntraced(function* (address: Address, reason: Suppression.Reason) {
+      const suppress = Effect.fnUntraced(function* (address: Address, reason: SuppressionState.Reason) {
         const stream = { account_id, stream_id: Suppression.streamId(address) }
         const at = yield* Webhooks.now
         yield* commit(Suppression, stream, Suppression.add(at, id("SuppressionId"), address, reason, email_id))

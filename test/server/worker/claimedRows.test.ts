@@ -1,11 +1,12 @@
 import { PgClient } from "@effect/sql-pg"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
+import type * as EmailState from "@waybill/domain/email/EmailState"
+import * as StreamState from "@waybill/store/streams/StreamState"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as StoreDatabase from "@waybill/store/database/Database"
-import * as StreamState from "@waybill/store/streams/StreamState"
 import * as Leases from "@waybill/store/outbox/Leases"
 import { Processes } from "@waybill/store/outbox/Processes"
 import { LeaseLost } from "@waybill/store/commit/Commit"
@@ -181,7 +182,7 @@ layer(OneConnection)("work under a lease", (it) => {
       transactLeased: () =>
         ++tries < 100 ? Effect.fail(new StoreUnavailable({ why: "lost" })) : Effect.fail(new LeaseLost({ id: row.id })),
     })
-    const message = Email.evolve(Email.initial, queued(id("EmailId"))) as Email.Message
+    const message = Email.evolve(Email.initial, queued(id("EmailId"))) as EmailState.AcceptedEmail
     const outcome = {
       _tag: "Failed",
       recipient: "ana@example.org" as Address,

@@ -1,4 +1,5 @@
 import * as Domain from "@waybill/domain/domain/Domain"
+import * as DomainCheck from "@waybill/domain/domain/DomainCheck"
 import * as Email from "@waybill/domain/email/Email"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -45,7 +46,7 @@ const showEd25519 = Effect.fnUntraced(function* (from: World.SendingDomain) {
   const { commit } = yield* EventStore
   const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
   yield* Effect.orDie(
-    commit(Domain, { account_id: from.account_id, stream_id: from.domain_id }, Domain.verifyReserved(now)),
+    commit(Domain, { account_id: from.account_id, stream_id: from.domain_id }, DomainCheck.verifyReserved(now)),
   )
 })
 

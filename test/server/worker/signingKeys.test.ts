@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import type { DkimKey } from "@waybill/domain/domain/DkimKey"
 import * as Domain from "@waybill/domain/domain/Domain"
+import * as DomainCheck from "@waybill/domain/domain/DomainCheck"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as DkimKeys from "@waybill/mail/dkim/DkimKey"
 import * as Recipient from "@waybill/domain/email/Recipient"
@@ -36,7 +37,7 @@ const sender = Effect.fnUntraced(function* (name: string) {
   const { commit } = yield* EventStore
   const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
   yield* Effect.orDie(
-    commit(Domain, { account_id: from.account_id, stream_id: from.domain_id }, Domain.verifyReserved(now)),
+    commit(Domain, { account_id: from.account_id, stream_id: from.domain_id }, DomainCheck.verifyReserved(now)),
   )
   return from
 })

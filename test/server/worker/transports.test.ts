@@ -1,4 +1,5 @@
 import * as Domain from "@waybill/domain/domain/Domain"
+import type * as DomainState from "@waybill/domain/domain/DomainState"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -29,7 +30,7 @@ const statuses = (ref: World.MessageRef) =>
     state._tag === "Message" ? state.recipients.map(({ status }) => status) : [],
   )
 
-const chooses = Effect.fnUntraced(function* (from: World.SendingDomain, transport: Domain.TransportChoice) {
+const chooses = Effect.fnUntraced(function* (from: World.SendingDomain, transport: DomainState.TransportChoice) {
   const store = yield* EventStore
   const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
   const ref = { account_id: from.account_id, stream_id: from.domain_id }

@@ -1,5 +1,6 @@
 import type * as DnsFinding from "@waybill/domain/domain/DnsFinding"
 import * as Domain from "@waybill/domain/domain/Domain"
+import * as DomainCheck from "@waybill/domain/domain/DomainCheck"
 import type * as DomainName from "@waybill/domain/values/DomainName"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -24,7 +25,7 @@ const tracked = Effect.fnUntraced(function* (cell: string, name: string) {
   const domain = `links.${name}` as DomainName.DomainName
   yield* Effect.orDie(commit(Domain, ref, Domain.track(yield* NewIds.now, { opens: null, clicks: null, domain })))
   assert.notInclude(yield* Domains.trackingNames(), domain)
-  yield* Effect.orDie(commit(Domain, ref, Domain.recordCheck(yield* NewIds.now, PUBLISHED)))
+  yield* Effect.orDie(commit(Domain, ref, DomainCheck.recordCheck(yield* NewIds.now, PUBLISHED)))
   return account_id
 })
 

@@ -1,6 +1,7 @@
 import * as Email from "@waybill/domain/email/Email"
-import type { AccountId } from "@waybill/domain/values/Id"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
+import * as EmailReport from "@waybill/domain/email/EmailReport"
+import type { AccountId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { makeDeps } from "@waybill/store/commit/EventStore"
 import * as GroupCommit from "@waybill/store/commit/GroupCommit"
@@ -72,7 +73,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the statements of a n
               const state = view.state(Email, email)
               const to = state._tag === "Message" ? state.recipients.map(({ address }) => address) : []
               return Result.map(
-                Email.record(
+                EmailReport.record(
                   NOW,
                   to.map((recipient) => ({ ...outcome, recipient })),
                 )(state),

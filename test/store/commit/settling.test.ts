@@ -1,4 +1,6 @@
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailReport from "@waybill/domain/email/EmailReport"
+import * as EmailState from "@waybill/domain/email/EmailState"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import type { Address } from "@waybill/domain/values/Address"
 import type { AccountId } from "@waybill/domain/values/Id"
@@ -46,7 +48,7 @@ const settling = ({ row, stream }: Claimed, outcome: DeliveryOutcome.Outcome = D
     decide: (view) => {
       const state = view.state<Email.State>(Email, row.stream_id)
       seen.push(state)
-      return Result.map(Email.record(view.now as Timestamp.Timestamp, [outcome])(state), (events) => ({
+      return Result.map(EmailReport.record(view.now as Timestamp.Timestamp, [outcome])(state), (events) => ({
         append: [{ aggregate: Email, id: row.stream_id, events }],
         answer: view.version(row.stream_id),
       }))
@@ -154,13 +156,13 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
       const { transactLeased } = yield* EventStore
       const [claim] = yield* claimed(1)
       if (claim === undefined) return assert.fail("nothing claimed")
-      const state = Email.evolve(claim.stream.state as Email.Message, { _tag: "EmailCanceled", at: LATER })
+      const state = Email.evolve(claim.stream.state as EmailState.AcceptedEmail, { _tag: "EmailCanceled", at: LATER })
       // As if the last event had been lost with the former server.
       const lost = { ...claim.stream, state, version: 2, last: { event_id: id("EventId"), xmin: "1" } }
       const { commit, seen } = settling({ ...claim, stream: lost })
       yield* transactLeased(commit)
       assert.deepStrictEqual(
-        seen.map((each) => each._tag === "Message" && Email.status(each)),
+        seen.map((each) => each._tag === "Message" && EmailState.status(each)),
         ["queued"],
       )
     })

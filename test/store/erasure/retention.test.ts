@@ -1,6 +1,7 @@
 import * as Account from "@waybill/domain/account/Account"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailReport from "@waybill/domain/email/EmailReport"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -185,7 +186,7 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
         })
         yield* followLog
         const now = days(31)
-        const opening = Email.recordOpened(now, { user_agent: null, ip: null })
+        const opening = EmailReport.recordOpened(now, { user_agent: null, ip: null })
         const opened = Effect.forEach(
           ids,
           (stream_id) => Effect.ignore(commit(Email, { account_id: own, stream_id }, opening)),

@@ -4,6 +4,7 @@ import * as Email from "@waybill/domain/email/Email"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as Session from "@waybill/store/database/Session"
+import type * as WebhookState from "@waybill/domain/webhook/WebhookState"
 import * as Conservation from "@waybill/store/operations/Conservation"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { ConfigProvider, Effect, Exit, Fiber, Layer, Redacted } from "effect"
@@ -52,7 +53,7 @@ layer(World.layer, { excludeTestServices: true })("conservation of webhooks", (i
           Effect.flatMap(Webhooks.acceptEmail(account_id), (email_id) => Webhooks.appendOpened(account_id, email_id)),
         { concurrency: 8 },
       )
-      const life = Effect.fnUntraced(function* (events: ReadonlyArray<Webhook.Subscription>) {
+      const life = Effect.fnUntraced(function* (events: ReadonlyArray<WebhookState.Subscription>) {
         const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { account_id, events })
         yield* Webhooks.acceptEmail(account_id)
         yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { enabled: false }, []))

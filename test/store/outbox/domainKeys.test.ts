@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import type * as Aggregate from "@waybill/domain/values/Aggregate"
 import * as Domain from "@waybill/domain/domain/Domain"
+import * as DomainCheck from "@waybill/domain/domain/DomainCheck"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as DkimKeys from "@waybill/mail/dkim/DkimKey"
@@ -42,7 +43,7 @@ const rotate = Effect.fnUntraced(function* (from: World.SendingDomain, selector:
   yield* happens(from, (at) => Domain.rotateDkim(at, { selector, algorithm: "rsa", public_key, key_ref }))
 })
 
-const shown = (from: World.SendingDomain) => happens(from, Domain.verifyReserved)
+const shown = (from: World.SendingDomain) => happens(from, DomainCheck.verifyReserved)
 
 interface Key {
   readonly name: string

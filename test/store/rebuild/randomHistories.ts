@@ -1,4 +1,5 @@
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import * as Aggregates from "@waybill/domain/stream/Aggregates"
 import type { EmailQueued } from "@waybill/domain/email/EmailEvent"
 import * as Team from "@waybill/domain/account/Team"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -124,14 +125,14 @@ const firstEvent = (aggregate: AnyAggregate, account_id: string, roll: RandomNum
 }
 
 const tagsOf = (aggregate: AnyAggregate): ReadonlyArray<string> =>
-  DomainEvent.TAGS.filter((tag) => DomainEvent.streamOf(tag) === aggregate.stream)
+  DomainEvent.TAGS.filter((tag) => Aggregates.streamOf(tag) === aggregate.stream)
 
 /** Writes histories that no decider would write: all event types in any order, each history in several commits. */
 export const write = Effect.fnUntraced(function* (seed: number, streams: number) {
   const { transact } = yield* EventStore
   const roll = randomNumbers(seed)
   let written = 0
-  for (const aggregate of Object.values<unknown>(DomainEvent.aggregates) as ReadonlyArray<AnyAggregate>) {
+  for (const aggregate of Object.values<unknown>(Aggregates.aggregates) as ReadonlyArray<AnyAggregate>) {
     const tags = tagsOf(aggregate)
     for (let nth = 0; nth < streams; nth++) {
       const account_id = id("AccountId")

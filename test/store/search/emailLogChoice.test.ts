@@ -1,5 +1,6 @@
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailReport from "@waybill/domain/email/EmailReport"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { nextWork } from "@waybill/store/commit/Consequences"
@@ -142,7 +143,7 @@ it("the delivery of a deferred message says so, until the message is queued agai
     return row.payload
   }
   const after = (state: Email.State, outcomes: ReadonlyArray<DeliveryOutcome.Outcome>) =>
-    Result.getOrThrow(Email.record(NOW, outcomes)(state)).reduce(Email.evolve, state)
+    Result.getOrThrow(EmailReport.record(NOW, outcomes)(state)).reduce(Email.evolve, state)
   const reply = { ...DeliveryOutcome.NO_RESPONSE, attempt: 1 }
   const deferred = after(accepted, [
     { _tag: "Deferred", recipient: ana, words: { ...reply, code: 451 }, next_attempt_at: NOW },

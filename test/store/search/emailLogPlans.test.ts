@@ -9,6 +9,7 @@ import * as EmailWords from "@waybill/store/search/EmailWords"
 import * as EmailFacets from "@waybill/store/readmodels/EmailFacets"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailReport from "@waybill/domain/email/EmailReport"
 import type { Address } from "@waybill/domain/values/Address"
 import * as EmailLog from "@waybill/store/readmodels/EmailLog"
 import * as IdKey from "@waybill/store/postgres/IdKey"
@@ -266,7 +267,11 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     const sql = yield* Sql
     const [email_id, account_id] = [id("EmailId"), id("AccountId")]
     const accepted = Email.evolve(Email.initial, queued(email_id))
-    const outcome = Email.recordDelivered(NOW, "ana@example.org" as Address, DeliveryOutcome.NO_RESPONSE)(accepted)
+    const outcome = EmailReport.recordDelivered(
+      NOW,
+      "ana@example.org" as Address,
+      DeliveryOutcome.NO_RESPONSE,
+    )(accepted)
     const delivered = Result.getOrThrow(outcome).reduce(Email.evolve, accepted)
     const rowOf = (state: Email.State, version: number) =>
       EmailLog.readModel.rows({ account_id, stream_id: email_id, version }, state)[0] as Readonly<

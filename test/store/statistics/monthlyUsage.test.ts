@@ -3,6 +3,7 @@ import * as Acceptance from "@waybill/domain/email/Acceptance"
 import type { Address } from "@waybill/domain/values/Address"
 import { Sha256 } from "@waybill/domain/values/Sha256"
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailReport from "@waybill/domain/email/EmailReport"
 import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
@@ -214,11 +215,11 @@ const customer = (account_id: AccountId, store: EventStore["Service"], roll: Ran
         return void (yield* store.commit(
           Email,
           ref,
-          Email.recordDelivered(LATER, recipient, { ...outcome, attempt: 1 }),
+          EmailReport.recordDelivered(LATER, recipient, { ...outcome, attempt: 1 }),
         ))
       // Suppressed before the delivery: it was accepted and stays counted.
       case 3:
-        return void (yield* store.commit(Email, ref, Email.suppress(LATER, recipient, "manual")))
+        return void (yield* store.commit(Email, ref, EmailReport.suppress(LATER, recipient, "manual")))
       default: {
         const state = yield* store.commit(Email, ref, Email.cancel(LATER))
         const canceled =
@@ -364,7 +365,7 @@ layer(Store, { excludeTestServices: true })("monthly usage that differs from the
           yield* commit(
             Email,
             { account_id: short, stream_id: over },
-            Email.recordDelivered(MAY, `${name}@example.org` as Address, { ...outcome, attempt: 1 }),
+            EmailReport.recordDelivered(MAY, `${name}@example.org` as Address, { ...outcome, attempt: 1 }),
           )
         yield* send(short, { to: ["ana"], at: MAY })
         yield* send(forEver, { to: ["ana"], at: MAY })

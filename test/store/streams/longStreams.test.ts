@@ -1,6 +1,7 @@
 import type { Decide } from "@waybill/domain/values/Aggregate"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Domain from "@waybill/domain/domain/Domain"
+import type * as DomainState from "@waybill/domain/domain/DomainState"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Team from "@waybill/domain/account/Team"
 import { EventStore, makeDeps } from "@waybill/store/commit/EventStore"
@@ -27,7 +28,7 @@ import { send } from "../commit/commits.ts"
 const EVENTS = 5_000
 const FORMER_MEMBERS = 20_000
 
-const added = (domain_id: Domain.Domain["domain_id"]): Domain.Event => ({
+const added = (domain_id: DomainState.Domain["domain_id"]): Domain.Event => ({
   _tag: "DomainAdded",
   domain_id,
   name: domainName("acme.test"),

@@ -2,11 +2,13 @@ import * as Account from "@waybill/domain/account/Account"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Domain from "@waybill/domain/domain/Domain"
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailReport from "@waybill/domain/email/EmailReport"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Team from "@waybill/domain/account/Team"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
+import type * as WebhookState from "@waybill/domain/webhook/WebhookState"
 import * as Erase from "@waybill/store/erasure/Erase"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as StreamStateCache from "@waybill/store/streams/StreamStateCache"
@@ -97,7 +99,7 @@ const streamsOf = (account_id: AccountId): ReadonlyArray<Stream> => {
             {
               _tag: "WebhookCreated",
               webhook_id,
-              url: "https://acme.test/hook" as Webhook.Settings["url"],
+              url: "https://acme.test/hook" as WebhookState.WebhookSettings["url"],
               events: ["*"],
               description: null,
               format: "waybill",
@@ -108,7 +110,7 @@ const streamsOf = (account_id: AccountId): ReadonlyArray<Stream> => {
             },
             {
               _tag: "WebhookUpdated",
-              url: "https://acme.test/hook" as Webhook.Settings["url"],
+              url: "https://acme.test/hook" as WebhookState.WebhookSettings["url"],
               events: ["email.bounced"],
               description: `${roll()}`,
               format: "waybill",
@@ -267,8 +269,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("an erased address", (
       const ref = { account_id, stream_id: email_id }
       const mail = queued(email_id, { to: [{ address: EVA }, { address: "ana@example.org" }] })
       yield* store.commit(Email, ref, () => Result.succeed([mail]))
-      yield* store.commit(Email, ref, Email.recordDelivered(NOW, EVA, DeliveryOutcome.NO_RESPONSE))
-      yield* store.commit(Email, ref, Email.recordDelivered(NOW, ANA, DeliveryOutcome.NO_RESPONSE))
+      yield* store.commit(Email, ref, EmailReport.recordDelivered(NOW, EVA, DeliveryOutcome.NO_RESPONSE))
+      yield* store.commit(Email, ref, EmailReport.recordDelivered(NOW, ANA, DeliveryOutcome.NO_RESPONSE))
       for (let nth = 0; nth < 4; nth++) yield* store.commit(Email, ref, () => Result.succeed([opened()]))
       const held = yield* holders
       assert.include(held, "events")

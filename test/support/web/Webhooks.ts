@@ -2,6 +2,7 @@ import * as Email from "@waybill/domain/email/Email"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
+import type * as WebhookState from "@waybill/domain/webhook/WebhookState"
 import type { Format } from "@waybill/domain/webhook/WebhookFormat"
 import type { WebhookUrl } from "@waybill/domain/webhook/WebhookUrl"
 import type * as Dns from "@waybill/mail/dns/Dns"
@@ -76,7 +77,7 @@ export const create = Effect.fnUntraced(function* (
   url: string,
   over: {
     readonly account_id?: Id.AccountId
-    readonly events?: ReadonlyArray<Webhook.Subscription>
+    readonly events?: ReadonlyArray<WebhookState.Subscription>
     readonly sealed?: boolean
     readonly enabled?: boolean
     readonly format?: Format

@@ -8,7 +8,7 @@ import * as UsageChange from "@waybill/domain/email/UsageChange"
 import * as Acceptance from "@waybill/domain/email/Acceptance"
 import * as Email from "@waybill/domain/email/Email"
 import * as Plan from "@waybill/domain/account/Plan"
-import type * as Suppression from "@waybill/domain/suppression/Suppression"
+import type * as SuppressionState from "@waybill/domain/suppression/SuppressionState"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Append, View } from "@waybill/store/commit/Commit"
@@ -171,10 +171,10 @@ const decide = (
   const name = Acceptance.domainOf(command)
   const domain = view.facts.domain(account_id, name)
   const senderName = Acceptance.senderDomain(command.headers)
-  const suppressed = new Map<string, Suppression.Reason>()
+  const suppressed = new Map<string, SuppressionState.Reason>()
   for (const address of Draft.recipientKeys(command)) {
     const reason = view.facts.suppression(account_id, address)
-    if (reason !== undefined) suppressed.set(address, reason as Suppression.Reason)
+    if (reason !== undefined) suppressed.set(address, reason as SuppressionState.Reason)
   }
   const facts: Acceptance.Context = {
     now: at,

@@ -2,6 +2,7 @@ import type { SuppressionBatchAnswer, SuppressionBatchEntry } from "@waybill/api
 import * as Address from "@waybill/domain/values/Address"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
+import type * as SuppressionState from "@waybill/domain/suppression/SuppressionState"
 import * as Text from "@waybill/domain/values/Text"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { View } from "@waybill/store/commit/Commit"
@@ -18,7 +19,7 @@ const BYTES_PER_ADDRESS = 512
 interface Requested {
   readonly email: string
   /** Reason of an addition; undefined for a removal. */
-  readonly reason: Suppression.Reason | undefined
+  readonly reason: SuppressionState.Reason | undefined
 }
 
 interface Checked extends Requested {

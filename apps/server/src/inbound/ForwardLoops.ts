@@ -1,4 +1,4 @@
-import type * as Route from "@waybill/domain/inbound/Route"
+import type * as RouteState from "@waybill/domain/inbound/RouteState"
 import * as RoutePattern from "@waybill/domain/inbound/RoutePattern"
 import * as Address from "@waybill/domain/values/Address"
 import type * as Id from "@waybill/domain/values/Id"
@@ -13,7 +13,7 @@ export const MAX_FOLLOWED = 50
 /** Answers about receivers and their routes, which the targets of one mail share. Each is asked once. */
 export interface Known {
   readonly accounts: Map<string, Option.Option<Id.AccountId>>
-  readonly routes: Map<Id.AccountId, ReadonlyArray<Route.Settings>>
+  readonly routes: Map<Id.AccountId, ReadonlyArray<RouteState.RouteSettings>>
   /** Addresses from which no way leads back, in lower case. */
   readonly safe: Set<string>
 }
@@ -64,6 +64,6 @@ const routesOf = Effect.fnUntraced(function* ({ routes }: Known, account_id: Id.
 
 /** Whether a route may apply to mail for an address. */
 export const isFor = (
-  { enabled, match }: Pick<Route.Settings, "enabled" | "match">,
+  { enabled, match }: Pick<RouteState.RouteSettings, "enabled" | "match">,
   address: Address.Address,
 ): boolean => enabled && (match.to === undefined || RoutePattern.matches(match.to, address))

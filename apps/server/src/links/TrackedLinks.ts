@@ -1,6 +1,6 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as DomainName from "@waybill/domain/values/DomainName"
-import type * as Email from "@waybill/domain/email/Email"
+import type * as EmailState from "@waybill/domain/email/EmailState"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type * as TrackedHtml from "@waybill/mail/compose/TrackedHtml"
 import * as TrackingToken from "@waybill/mail/tokens/TrackingToken"
@@ -57,7 +57,7 @@ type SendingDomain = Pick<DomainRecord, "tracking_domain" | "verified_at">
 
 export type Track = (
   account_id: string,
-  message: Email.Message,
+  message: EmailState.AcceptedEmail,
   domain: SendingDomain | null,
 ) => TrackedHtml.Addresses | undefined
 

@@ -1,5 +1,6 @@
 import { LruCache } from "@waybill/runtime/collections/LruCache"
 import * as Email from "@waybill/domain/email/Email"
+import type * as EmailState from "@waybill/domain/email/EmailState"
 import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import type { OwnedMail } from "@waybill/mail/tokens/MailToken"
@@ -23,7 +24,7 @@ export const unsubscribeKeys = Effect.map(InstanceKey, (keyring) => keyring.deri
  */
 export const unsubscribeUrl =
   (base: string, secretKey: Uint8Array) =>
-  (account_id: string, { accepted: { email_id }, recipients }: Email.Message): string | undefined =>
+  (account_id: string, { accepted: { email_id }, recipients }: EmailState.AcceptedEmail): string | undefined =>
     base.startsWith("https://") && recipients.length === 1
       ? `${base.replace(/\/+$/u, "")}${Unsubscribe.PATH}${Unsubscribe.token(secretKey, { account_id: account_id as AccountId, email_id })}`
       : undefined

@@ -1,4 +1,5 @@
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailReport from "@waybill/domain/email/EmailReport"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import { NothingNew } from "@waybill/domain/values/Refusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -121,7 +122,7 @@ const record = Effect.fn("Visits.record")(function* ({ at, ip, mail, url, user_a
   const ref = { account_id: mail.account_id, stream_id: mail.email_id }
   const visitor = { user_agent, ip }
   const decide = (shown: Timestamp.Timestamp) =>
-    url === null ? Email.recordOpened(shown, visitor) : Email.recordClicked(shown, url, visitor)
+    url === null ? EmailReport.recordOpened(shown, visitor) : EmailReport.recordClicked(shown, url, visitor)
   return yield* store
     .transact({
       account_id: ref.account_id,

@@ -1,8 +1,10 @@
 import * as Domain from "@waybill/domain/domain/Domain"
+import type * as DomainState from "@waybill/domain/domain/DomainState"
+import * as DomainCheck from "@waybill/domain/domain/DomainCheck"
 import * as DomainName from "@waybill/domain/values/DomainName"
 import type { AccountId, DomainId } from "@waybill/domain/values/Id"
 import * as TrackingDomain from "@waybill/domain/domain/TrackingDomain"
-import * as DomainCheck from "@waybill/mail/dns/DomainCheck"
+import * as DnsCheck from "@waybill/mail/dns/DomainCheck"
 import * as DomainRecords from "@waybill/mail/dns/DomainRecords"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import type { Commit, View } from "@waybill/store/commit/Commit"
@@ -11,7 +13,7 @@ import { newDkimKey } from "./newDkimKey.ts"
 import * as NewIds from "../process/NewIds.ts"
 import { Instance } from "../settings/Instance.ts"
 
-type Published = Pick<Domain.Domain, "name" | "dkim" | "next_dkim" | "ed25519" | "tracking_domain" | "receiving">
+type Published = Pick<DomainState.Domain, "name" | "dkim" | "next_dkim" | "ed25519" | "tracking_domain" | "receiving">
 
 /** Settings of the operator for the records of domains. */
 export type RecordSettings = Pick<Instance["Service"], "returnPath" | "trackingHost" | "mailHost">
@@ -96,10 +98,10 @@ export const check = Effect.fn("domains.check")(function* (account_id: AccountId
   )
 })
 
-const checkDns = Effect.fnUntraced(function* (domain: Domain.Domain) {
+const checkDns = Effect.fnUntraced(function* (domain: DomainState.Domain) {
   const { transport, ...settings } = yield* Instance
   const captured = (domain.transport ?? transport) === "capture"
-  if (captured && DomainName.isReserved(domain.name)) return Domain.verifyReserved(yield* NewIds.now)
-  const { records, zone } = yield* DomainCheck.check(domain.name, expectedRecords(domain, settings))
-  return Domain.recordCheck(yield* NewIds.now, records, zone)
+  if (captured && DomainName.isReserved(domain.name)) return DomainCheck.verifyReserved(yield* NewIds.now)
+  const { records, zone } = yield* DnsCheck.check(domain.name, expectedRecords(domain, settings))
+  return DomainCheck.recordCheck(yield* NewIds.now, records, zone)
 })

@@ -1,11 +1,11 @@
 import type * as Contract from "@waybill/api/groups/Domains"
-import type * as Domain from "@waybill/domain/domain/Domain"
+import type * as DomainState from "@waybill/domain/domain/DomainState"
 import * as DomainZone from "@waybill/domain/domain/DomainZone"
 import * as DomainCommands from "./DomainCommands.ts"
 
 /** Returns a domain with the records to publish and the result of the last DNS check for each. */
 export const presentDomain = (
-  record: Omit<Domain.Domain, "_tag">,
+  record: Omit<DomainState.Domain, "_tag">,
   settings: DomainCommands.RecordSettings,
 ): Contract.Domain => {
   const { created_at, domain_id, last_checked_at, name, next_check_at, records, status, verified_at } = record

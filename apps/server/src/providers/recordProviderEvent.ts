@@ -1,6 +1,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Address from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
+import type * as EmailState from "@waybill/domain/email/EmailState"
 import * as ReportComplaint from "@waybill/mail/report/ReportComplaint"
 import * as ReportFact from "@waybill/mail/report/ReportFact"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -53,7 +54,7 @@ export const recordProviderEvent = Effect.fn("recordProviderEvent")(function* (
 })
 
 /** The recipient that an event names, or the only one. */
-const indexOf = (recipients: Email.Message["recipients"], named: string | undefined): number => {
+const indexOf = (recipients: EmailState.AcceptedEmail["recipients"], named: string | undefined): number => {
   const parsed = named === undefined ? undefined : Address.parseAddress(named)
   const key = parsed !== undefined && Result.isSuccess(parsed) ? Address.keyOf(parsed.success) : undefined
   const index = recipients.findIndex(({ address }) => Address.keyOf(address) === key)

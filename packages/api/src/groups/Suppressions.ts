@@ -1,6 +1,6 @@
 import * as Address from "@waybill/domain/values/Address"
 import * as Id from "@waybill/domain/values/Id"
-import * as Suppression from "@waybill/domain/suppression/Suppression"
+import * as SuppressionState from "@waybill/domain/suppression/SuppressionState"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
@@ -31,7 +31,7 @@ export const SuppressionRecord = Schema.Struct({
   object: Schema.Literal("suppression"),
   id: Id.SuppressionId,
   email: Schema.String,
-  reason: Suppression.Reason,
+  reason: SuppressionState.Reason,
   email_id: Schema.NullOr(Id.EmailId).annotate({ description: "The message that caused it" }),
   source: Source,
   livemode: Livemode.field("False for an address that test mail suppressed; live mail to it is sent"),
@@ -70,9 +70,9 @@ const Written = Schema.String.check(Checks.chars(MAX_ENTRY_CHARS)).annotate({ ex
 
 const Batch = Schema.Struct({
   add: Schema.optionalKey(
-    Schema.Array(Schema.Struct({ email: Written, reason: optional(Suppression.Reason, "`manual` by default") })).check(
-      Checks.items(1, MAX_BATCH, "addresses"),
-    ),
+    Schema.Array(
+      Schema.Struct({ email: Written, reason: optional(SuppressionState.Reason, "`manual` by default") }),
+    ).check(Checks.items(1, MAX_BATCH, "addresses")),
   ).annotateKey({ description: "Addresses to suppress" }),
   remove: Schema.optionalKey(Schema.Array(Written).check(Checks.items(1, MAX_BATCH, "addresses"))).annotateKey({
     description: "Addresses that can receive mail again",
@@ -104,7 +104,7 @@ export class Suppressions extends HttpApiGroup.make("suppressions")
             Checks.oneLine,
           ),
         ),
-        reason: Schema.optionalKey(Suppression.Reason),
+        reason: Schema.optionalKey(SuppressionState.Reason),
         source: Schema.optionalKey(Source),
         created_after: Schema.optionalKey(Timestamp.FromIso),
         created_before: Schema.optionalKey(Timestamp.FromIso),
@@ -127,7 +127,7 @@ export class Suppressions extends HttpApiGroup.make("suppressions")
       headers: Idempotency.headers,
       payload: Schema.Struct({
         email: Address.FromText,
-        reason: optional(Suppression.Reason, "`manual` by default"),
+        reason: optional(SuppressionState.Reason, "`manual` by default"),
       }).annotate({ identifier: "SuppressionAddition" }),
       success: Idempotency.replayable(SuppressionRecord.pipe(HttpApiSchema.status(201))),
       error: ApiError.Unprocessable,

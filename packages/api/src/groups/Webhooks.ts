@@ -1,6 +1,7 @@
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
+import * as WebhookState from "@waybill/domain/webhook/WebhookState"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import * as WebhookUrl from "@waybill/domain/webhook/WebhookUrl"
 import { Schema } from "effect"
@@ -36,7 +37,7 @@ const fields = {
   svix_headers: Schema.Boolean.annotate({ description: SVIX_HEADERS }),
   include_raw: Schema.optionalKey(Schema.Literal(true)).annotate({ description: `${INCLUDE_RAW}. Absent if not` }),
   enabled: Schema.Boolean,
-  disabled_reason: Schema.NullOr(Webhook.DisabledReason),
+  disabled_reason: Schema.NullOr(WebhookState.DisabledReason),
   public_key: Schema.NullOr(Schema.String).annotate({
     description:
       "Verifies the signatures of the format `sendgrid` (ECDSA, SPKI in base64), until the secret is rotated; `null` for other formats",
@@ -85,7 +86,7 @@ export const Deleted = Schema.Struct({
   deleted: Schema.Literal(true),
 }).annotate({ identifier: "WebhookDeleted" })
 
-const events = Schema.Array(Webhook.Subscription).check(Checks.items(1, MAX_EVENTS, "types"))
+const events = Schema.Array(WebhookState.Subscription).check(Checks.items(1, MAX_EVENTS, "types"))
 const Description = Webhook.Description
 
 const Creation = Schema.Struct({

@@ -2,7 +2,7 @@ import * as Address from "@waybill/domain/values/Address"
 import * as EmailEvent from "@waybill/domain/email/EmailEvent"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import * as Id from "@waybill/domain/values/Id"
-import * as Suppression from "@waybill/domain/suppression/Suppression"
+import * as SuppressionState from "@waybill/domain/suppression/SuppressionState"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Tracking from "@waybill/domain/domain/Tracking"
 import { Schema } from "effect"
@@ -26,7 +26,7 @@ const Recipient = Schema.Struct({
   status: EmailStatus.Status,
   attempts: Schema.Natural,
   last_event_at: at,
-  suppression: Schema.NullOr(Suppression.Reason),
+  suppression: Schema.NullOr(SuppressionState.Reason),
   smtp: Schema.NullOr(Smtp),
 }).annotate({ identifier: "EmailRecipient" })
 

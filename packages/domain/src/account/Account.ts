@@ -103,6 +103,7 @@ export const NONE_GRANTED: Limits = { ...RateLimit.NONE_GRANTED, monthly_emails:
 
 export const DEFAULT_KEEPING: Keeping = { log_days: null, delivery_days: DEFAULT_DELIVERY_DAYS }
 
+/** @public A part of the aggregate. */
 export const evolve = (state: State, event: Event): State => {
   if (event._tag === "AccountCreated") {
     if (state._tag === "Account") return state

@@ -66,6 +66,7 @@ export interface Key {
 
 export const initial: State = { _tag: "NotCreated" }
 
+/** @public A part of the aggregate. */
 export const evolve = (state: State, event: Event): State => {
   switch (event._tag) {
     case "KeyCreated":

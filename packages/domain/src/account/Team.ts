@@ -8,8 +8,6 @@ import * as TeamRefusal from "./TeamRefusal.ts"
 import * as Text from "../values/Text.ts"
 import * as Timestamp from "../values/Timestamp.ts"
 
-export { MAX_MEMBERS, MemberNotFound, TeamRuleViolated } from "./TeamRefusal.ts"
-
 export const stream = "team" as const
 
 /** One stream per account, because the rule "at least one owner" concerns all members at once. */

@@ -11,8 +11,7 @@ import * as Timestamp from "../values/Timestamp.ts"
 import * as Tracking from "./Tracking.ts"
 import * as TrackingDomain from "./TrackingDomain.ts"
 
-export { recordCheck, verifyReserved } from "./DomainCheck.ts"
-export { type Domain, Event, evolve, initial, type State, TransportChoice } from "./DomainState.ts"
+export { Event, evolve, initial, type State } from "./DomainState.ts"
 
 export const stream = "domain" as const
 

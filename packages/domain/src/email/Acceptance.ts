@@ -9,7 +9,7 @@ import * as Header from "./Header.ts"
 import type * as Id from "../values/Id.ts"
 import type { Mode } from "../account/Livemode.ts"
 import * as SteeringHeader from "../account/SteeringHeader.ts"
-import type * as Suppression from "../suppression/Suppression.ts"
+import type * as SuppressionState from "../suppression/SuppressionState.ts"
 import * as Labels from "./Labels.ts"
 import * as Timestamp from "../values/Timestamp.ts"
 import * as Tracking from "../domain/Tracking.ts"
@@ -94,7 +94,7 @@ export interface Context {
   /** Whether mail to suppressed recipients alone is accepted, as suppressed. It counts as one recipient. */
   readonly acceptsSuppressed?: boolean | undefined
   /** Suppressed recipients of this message, by `Address.keyOf`. */
-  readonly suppressed: ReadonlyMap<string, Suppression.Reason>
+  readonly suppressed: ReadonlyMap<string, SuppressionState.Reason>
   /** Recipients accepted in this UTC month. `limit` is `null` on a plan without one. */
   readonly quota: { readonly used: number; readonly limit: number | null }
   /** Bytes of content stored for unsent mail of this UTC month, and the most that scheduled mail may have. */
@@ -255,7 +255,7 @@ export const accept = (
   ])
 }
 
-const reasonOf = ({ suppressed }: Context, address: Address.Address): Suppression.Reason =>
+const reasonOf = ({ suppressed }: Context, address: Address.Address): SuppressionState.Reason =>
   suppressed.get(Address.keyOf(address)) ?? "manual"
 
 /** The domain of the account that a message is sent from. */

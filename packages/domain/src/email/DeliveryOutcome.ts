@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import type * as Address from "../values/Address.ts"
-import type * as Suppression from "../suppression/Suppression.ts"
+import type * as SuppressionState from "../suppression/SuppressionState.ts"
 import * as Text from "../values/Text.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
 
@@ -63,7 +63,7 @@ export const NO_RESPONSE: ServerResponse = {
 export interface Simulation {
   readonly simulated: true
   /** Reason for which a real outcome would have suppressed the recipient. */
-  readonly would_suppress?: Suppression.Reason
+  readonly would_suppress?: SuppressionState.Reason
 }
 
 /** The result for one recipient. A delivery reports all recipients of a message at once. */
@@ -91,7 +91,7 @@ export type Outcome =
   | {
       readonly _tag: "Suppressed"
       readonly recipient: Address.Address
-      readonly reason: Suppression.Reason
+      readonly reason: SuppressionState.Reason
       readonly simulation?: Simulation | undefined
     }
 

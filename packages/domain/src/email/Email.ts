@@ -15,22 +15,7 @@ export const stream = "email" as const
 export const Event = EmailEvent.Event
 export type Event = EmailEvent.Event
 
-export { evolve, initial, type AcceptedEmail as Message, type State, status } from "./EmailState.ts"
-// Outcomes of recipients after acceptance.
-export {
-  failUnfinished,
-  record,
-  recordAttemptLost,
-  recordBounced,
-  recordClicked,
-  recordComplained,
-  recordDeferred,
-  recordDelivered,
-  recordFailed,
-  recordOpened,
-  recordSent,
-  suppress,
-} from "./EmailReport.ts"
+export { evolve, initial, type State } from "./EmailState.ts"
 
 export const cancel = (
   now: Timestamp.Timestamp,

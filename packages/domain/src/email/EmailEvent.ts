@@ -4,7 +4,7 @@ import * as Content from "./Content.ts"
 import * as DomainName from "../values/DomainName.ts"
 import * as Id from "../values/Id.ts"
 import * as DeliveryOutcome from "./DeliveryOutcome.ts"
-import * as Suppression from "../suppression/Suppression.ts"
+import * as SuppressionState from "../suppression/SuppressionState.ts"
 import * as Text from "../values/Text.ts"
 import * as Timestamp from "../values/Timestamp.ts"
 import { Tracking } from "../domain/Tracking.ts"
@@ -14,7 +14,7 @@ const recipient = Address.Address
 /** Set if the outcome is one of the simulator, which suppresses nobody. */
 const simulated = Schema.optionalKey(Schema.Literal(true))
 /** Reason for which a real outcome would have suppressed the recipient. */
-const would_suppress = Schema.optionalKey(Suppression.Reason)
+const would_suppress = Schema.optionalKey(SuppressionState.Reason)
 const mailboxes = Schema.Array(Address.MailboxObject)
 
 /** How answers are found. `forward`: they are sent on to `reply_to`, or else to `from`. */
@@ -71,7 +71,7 @@ export const Event = Schema.TaggedUnion({
     dropped_headers: Schema.optionalKey(Schema.Array(Text.Stored)),
     created_at: Timestamp.Timestamp,
   },
-  EmailSuppressed: { recipient, reason: Suppression.Reason, simulated, at },
+  EmailSuppressed: { recipient, reason: SuppressionState.Reason, simulated, at },
   EmailSent: { recipient, ...DeliveryOutcome.fields, ...DeliveryOutcome.handover, at },
   EmailDelivered: { recipient, ...DeliveryOutcome.fields, ...DeliveryOutcome.handover, at },
   EmailDeferred: { recipient, ...DeliveryOutcome.fields, next_attempt_at: Timestamp.Timestamp, at },

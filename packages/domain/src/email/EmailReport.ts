@@ -6,7 +6,7 @@ import * as EmailState from "./EmailState.ts"
 import * as DeliveryOutcome from "./DeliveryOutcome.ts"
 import * as Recipient from "./Recipient.ts"
 import { NothingNew } from "../values/Refusal.ts"
-import type * as Suppression from "../suppression/Suppression.ts"
+import type * as SuppressionState from "../suppression/SuppressionState.ts"
 import * as Text from "../values/Text.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
 
@@ -119,7 +119,7 @@ export const recordAttemptLost = (now: Timestamp.Timestamp, recipient: Address.A
   record(now, [{ _tag: "AttemptLost", recipient, attempt }])
 
 /** Records that a recipient was suppressed between acceptance and delivery. */
-export const suppress = (now: Timestamp.Timestamp, recipient: Address.Address, reason: Suppression.Reason) =>
+export const suppress = (now: Timestamp.Timestamp, recipient: Address.Address, reason: SuppressionState.Reason) =>
   record(now, [{ _tag: "Suppressed", recipient, reason }])
 
 /** Fails all unfinished recipients for a cause outside their control, such as a removed domain or expired content. */

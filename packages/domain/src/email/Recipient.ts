@@ -2,7 +2,7 @@ import type * as Address from "../values/Address.ts"
 import type * as EmailEvent from "./EmailEvent.ts"
 import type * as EmailStatus from "./EmailStatus.ts"
 import type * as DeliveryOutcome from "./DeliveryOutcome.ts"
-import type * as Suppression from "../suppression/Suppression.ts"
+import type * as SuppressionState from "../suppression/SuppressionState.ts"
 import * as Timestamp from "../values/Timestamp.ts"
 
 export type Kind = "to" | "cc" | "bcc"
@@ -19,7 +19,7 @@ export interface Recipient {
   readonly next_attempt_at: Timestamp.Timestamp | null
   /** The last response of the receiving server; `null` before the first. */
   readonly smtp: Omit<DeliveryOutcome.ServerResponse, "attempt"> | null
-  readonly suppression: Suppression.Reason | null
+  readonly suppression: SuppressionState.Reason | null
 }
 
 /** The events that are about one recipient and may change its state. */

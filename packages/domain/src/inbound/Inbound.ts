@@ -10,7 +10,7 @@ import type { Authentication, Envelope, Event, Forwarded, Heading, Received, Sta
 import type { Plan } from "./Routing.ts"
 import type * as Thread from "./Thread.ts"
 
-export { Event, evolve, initial, type Received, type State } from "./InboundState.ts"
+export { Event, evolve, initial, type State } from "./InboundState.ts"
 
 /** One stream per received mail, with the mail's own id. */
 export const stream = "inbound" as const

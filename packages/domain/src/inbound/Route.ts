@@ -6,15 +6,7 @@ import type * as Timestamp from "../values/Timestamp.ts"
 import * as InboundRefusal from "./InboundRefusal.ts"
 import type { Event, InboundRoute, RouteSettings, State } from "./RouteState.ts"
 
-export {
-  Event,
-  evolve,
-  initial,
-  Match,
-  type InboundRoute as Route,
-  type RouteSettings as Settings,
-  type State,
-} from "./RouteState.ts"
+export { Event, evolve, initial, type State } from "./RouteState.ts"
 
 /** One stream per route of an account. */
 export const stream = "inbound_route" as const

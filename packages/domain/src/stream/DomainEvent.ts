@@ -13,8 +13,6 @@ import type * as Timestamp from "../values/Timestamp.ts"
 import * as Upcast from "./Upcast.ts"
 import * as Webhook from "../webhook/Webhook.ts"
 
-export { aggregates, type StreamKind, streamOf } from "./Aggregates.ts"
-
 export const DomainEvent = Schema.Union([
   Account.Event,
   ApiKey.Event,

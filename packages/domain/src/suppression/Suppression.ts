@@ -6,8 +6,8 @@ import type * as Timestamp from "../values/Timestamp.ts"
 import * as SuppressionRefusal from "./SuppressionRefusal.ts"
 import type { Event, Reason, State } from "./SuppressionState.ts"
 
-export { AlreadySuppressed, MAX_CHANGES_PER_DAY, SuppressionNotFound, TooManyChanges } from "./SuppressionRefusal.ts"
-export { Event, evolve, initial, Reason, type State } from "./SuppressionState.ts"
+/** @public A part of the aggregate. */
+export { Event, evolve, initial, type State } from "./SuppressionState.ts"
 
 /**
  * One stream per address, with the id `streamId(address)`, so that adding an address twice is a conflict in the log.

@@ -7,7 +7,7 @@ import * as TemplateRefusal from "./TemplateRefusal.ts"
 import * as TemplateState from "./TemplateState.ts"
 import type { Event, TemplateKind, Naming, TemplateSource, State, ExistingTemplate } from "./TemplateState.ts"
 
-export { Event, evolve, initial, type State, type ExistingTemplate } from "./TemplateState.ts"
+export { Event, evolve, initial, type State } from "./TemplateState.ts"
 
 /** One stream per template, layout or partial. */
 export const stream = "template" as const

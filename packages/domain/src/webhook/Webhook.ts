@@ -10,18 +10,7 @@ import type { DisabledReason, Event, State, Subscription, Webhook, WebhookSettin
 import * as WebhookFormat from "./WebhookFormat.ts"
 import * as WebhookUrl from "./WebhookUrl.ts"
 
-export {
-  DisabledReason,
-  Event,
-  evolve,
-  initial,
-  MAX_PREVIOUS,
-  type Previous,
-  type WebhookSettings as Settings,
-  type State,
-  Subscription,
-  type Webhook,
-} from "./WebhookState.ts"
+export { Event, evolve, initial, type State } from "./WebhookState.ts"
 
 export const stream = "webhook" as const
 

@@ -2,6 +2,7 @@ import * as Domain from "@waybill/domain/domain/Domain"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailState from "@waybill/domain/email/EmailState"
 import * as Inbound from "@waybill/domain/inbound/Inbound"
 import * as TestClock from "@waybill/domain/clock/TestClock"
 import type { TestClockId, WebhookDeliveryId } from "@waybill/domain/values/Id"
@@ -114,7 +115,7 @@ const delivery = (stream: ChangedStream, message: Email.State): OutboxRow | "non
     stream_id: stream.stream_id,
     available_at: due.reduce((a, b) => (a < b ? a : b)),
     attempt: unfinished.reduce((most, { attempts }) => Math.max(most, attempts), 0),
-    payload: Email.status(message) === "deferred" ? DEFERRED : {},
+    payload: EmailState.status(message) === "deferred" ? DEFERRED : {},
   }
 }
 
@@ -138,7 +139,7 @@ const clockOf = ({ aggregate, state }: ChangedStream): TestClockId | undefined =
 const timeOf = ({ added, state }: ChangedStream): string => {
   const last = added.at(-1)
   return last === undefined
-    ? (state as Email.Message).updated_at
+    ? (state as EmailState.AcceptedEmail).updated_at
     : DomainEvent.occurredAt(last.event as DomainEvent.DomainEvent)
 }
 

@@ -109,7 +109,7 @@ const writeStatements = (
   if (rows.length > 0) others.push(Outbox.arm(sql, { rows, now: write.now }))
   if (write.usage.length > 0) plain.push(UsageRows.add(sql, write.usage))
   if (settle.length > 0) plain.push(Outbox.settle(sql, settle))
-  // On a node, the events follow all tables, which are locked before positions are taken.
+  // Events follow all tables on a node, because these are locked before positions are taken.
   const [parts, alone] = isOnNode
     ? [others, [...plain, events(sql, write)]]
     : [[events(sql, write), ...plain, ...others], []]

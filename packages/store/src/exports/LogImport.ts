@@ -1,5 +1,6 @@
 import { PgTypes } from "@effect/sql-pg"
-import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import type * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import * as Aggregates from "@waybill/domain/stream/Aggregates"
 import { Effect, Result } from "effect"
 import { SqlError } from "effect/sql"
 import * as PositionNumbers from "../cells/PositionNumbers.ts"
@@ -137,7 +138,7 @@ const check = (chain: LogFile.Chain, line: string) =>
       if (taken === undefined) return undefined
       const entry = renumber(taken)
       const { position, stream, type } = entry
-      if (DomainEvent.streamOf(type) !== stream)
+      if (Aggregates.streamOf(type) !== stream)
         throw refuse(`position ${position}: ${type} belongs to a newer release than this one`)
       try {
         RecordedEvents.eventOf(aggregateOf(stream), entry)

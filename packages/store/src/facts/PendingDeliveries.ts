@@ -1,9 +1,10 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Address from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
+import type * as EmailState from "@waybill/domain/email/EmailState"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Recipient from "@waybill/domain/email/Recipient"
-import type * as Suppression from "@waybill/domain/suppression/Suppression"
+import type * as SuppressionState from "@waybill/domain/suppression/SuppressionState"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
 import * as Content from "../content/Content.ts"
@@ -26,13 +27,13 @@ export const BODY_WITH_CLAIM_BYTES = 64 * 1024
 
 /** Current state that decides about a pending delivery; it may differ from the state at acceptance. */
 export interface PendingDelivery {
-  readonly message: Email.Message
+  readonly message: EmailState.AcceptedEmail
   /** The stream that the message was folded from, if its last event is known. */
   readonly stream: StreamState.StreamState | undefined
   /** Null if the domain was removed, and for test mail, which has none. */
   readonly domain: DomainRecord | null
   /** Suppressed recipients by `Address.keyOf`. */
-  readonly suppressed: ReadonlyMap<string, Suppression.Reason>
+  readonly suppressed: ReadonlyMap<string, SuppressionState.Reason>
   /** Content of a small message; undefined if it is large or expired. */
   readonly content: Content.CompleteContent | undefined
   /** The test clock that the message lives on. */
@@ -42,11 +43,14 @@ export interface PendingDelivery {
 }
 
 /** Whether a message is test mail, which never leaves: by its account, or by its own history. */
-export const isTest = (account_id: string, { accepted }: Email.Message): boolean =>
+export const isTest = (account_id: string, { accepted }: EmailState.AcceptedEmail): boolean =>
   !Livemode.isLive(account_id) || accepted.livemode === false
 
 /** Returns the unfinished recipients whose time has come. */
-export const due = (message: Email.Message, now: Timestamp.Timestamp): ReadonlyArray<Recipient.Recipient> => {
+export const due = (
+  message: EmailState.AcceptedEmail,
+  now: Timestamp.Timestamp,
+): ReadonlyArray<Recipient.Recipient> => {
   const first = message.scheduled_at ?? message.accepted.created_at
   const until = Timestamp.plus(now, TOGETHER_MS)
   return message.recipients.filter(
@@ -72,7 +76,7 @@ export const load = Effect.fn("PendingDeliveries.load")(function* (rows: Readonl
   return yield* withCurrentState(sql, rows, loaded, clocks)
 })
 
-const NONE_SUPPRESSED: ReadonlyMap<string, Suppression.Reason> = new Map()
+const NONE_SUPPRESSED: ReadonlyMap<string, SuppressionState.Reason> = new Map()
 
 const withCurrentState = Effect.fnUntraced(function* (
   sql: Sql,
@@ -100,7 +104,7 @@ const withCurrentState = Effect.fnUntraced(function* (
 const loadMessages = Effect.fnUntraced(function* (sql: Sql, rows: ReadonlyArray<Leased>) {
   const refs = rows.map(({ account_id, stream_id }) => ({ account_id: account_id as AccountId, stream_id }))
   const streams = yield* LogReads.readStreams(sql, refs)
-  const messages = new Map<string, Email.Message>()
+  const messages = new Map<string, EmailState.AcceptedEmail>()
   const folded = new Map<string, StreamState.StreamState>()
   const origins = new Map<string, Provenance.Provenance>()
   for (const row of rows) {
@@ -115,14 +119,14 @@ const loadMessages = Effect.fnUntraced(function* (sql: Sql, rows: ReadonlyArray<
 })
 
 /** Whether the body of a message is kept with its claim; that of a larger one is read when the message is attempted. */
-export const isSmall = ({ accepted }: Email.Message): boolean =>
+export const isSmall = ({ accepted }: EmailState.AcceptedEmail): boolean =>
   accepted.content.attachments.length === 0 && accepted.size_bytes <= BODY_WITH_CLAIM_BYTES
 
 /** Reads the bodies of small messages. A body shared by several messages is read and decoded once. */
 const loadBodies = Effect.fnUntraced(function* (
   sql: Sql,
   rows: ReadonlyArray<Leased>,
-  messages: ReadonlyMap<string, Email.Message>,
+  messages: ReadonlyMap<string, EmailState.AcceptedEmail>,
 ) {
   const keys = new Map(
     rows.flatMap(({ account_id, id }) => {
@@ -188,15 +192,15 @@ const loadSuppressed = Effect.fnUntraced(function* (
   const stored = yield* sql<{
     readonly account_id: string
     readonly address: string
-    readonly reason: Suppression.Reason
+    readonly reason: SuppressionState.Reason
   }>`
     SELECT s.account_id, s.address, s.reason
     FROM unnest(${pairs.map((pair) => pair.account_id)}::text[], ${pairs.map((pair) => pair.address)}::text[])
       AS keys(account_id, address)
     JOIN suppressions s USING (account_id, address) WHERE s.active`
-  const byAccount = new Map<string, Map<string, Suppression.Reason>>()
+  const byAccount = new Map<string, Map<string, SuppressionState.Reason>>()
   for (const { account_id, address, reason } of stored) {
-    const reasons = byAccount.get(account_id) ?? new Map<string, Suppression.Reason>()
+    const reasons = byAccount.get(account_id) ?? new Map<string, SuppressionState.Reason>()
     byAccount.set(account_id, reasons.set(address, reason))
   }
   return byAccount

@@ -2,10 +2,11 @@ import * as Account from "@waybill/domain/account/Account"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
+import type * as WebhookState from "@waybill/domain/webhook/WebhookState"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Effect } from "effect"
 import type { OutboxRow } from "../outbox/OutboxRow.ts"
-import { inCurrentShape, type Stored } from "../log/RecordedEvents.ts"
+import * as RecordedEvents from "../log/RecordedEvents.ts"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
 import * as EmailFacets from "../readmodels/EmailFacets.ts"
 import * as MixedMessages from "./MixedMessages.ts"
@@ -56,13 +57,16 @@ const withoutTimeout = <A>(sql: Sql, look: Effect.Effect<A, StoreUnavailable>): 
 }
 
 const balances = Effect.fnUntraced(function* (sql: Sql) {
-  const histories = yield* sql<Stored>`
+  const histories = yield* sql<RecordedEvents.Stored>`
     SELECT account_id, stream_id, position, type, data, meta FROM events WHERE stream = ${Webhook.stream} ORDER BY position`
-  const byWebhook = Map.groupBy(histories.map(inCurrentShape), (event) => `${event.account_id} ${event.stream_id}`)
+  const byWebhook = Map.groupBy(
+    histories.map(RecordedEvents.inCurrentShape),
+    (event) => `${event.account_id} ${event.stream_id}`,
+  )
   return yield* Effect.forEach(byWebhook.values(), (history) => balanceOf(sql, history))
 })
 
-const balanceOf = Effect.fnUntraced(function* (sql: Sql, history: ReadonlyArray<Stored>) {
+const balanceOf = Effect.fnUntraced(function* (sql: Sql, history: ReadonlyArray<RecordedEvents.Stored>) {
   const [first] = history
   const account_id = first?.account_id ?? ""
   const webhook_id = first?.stream_id ?? ""
@@ -120,7 +124,7 @@ const findMismatched = (sql: Sql, account_id: string, webhook_id: string) => sql
   ORDER BY d.id LIMIT ${MAX_NAMED}::int`
 
 /** Returns the periods in which a webhook was enabled, with its event types. */
-const enabledPeriods = (history: ReadonlyArray<Stored>): ReadonlyArray<EnabledPeriod> => {
+const enabledPeriods = (history: ReadonlyArray<RecordedEvents.Stored>): ReadonlyArray<EnabledPeriod> => {
   const periods: Array<EnabledPeriod> = []
   let state: Webhook.State = Webhook.initial
   let open: (Subscribed & { readonly from: bigint }) | undefined
@@ -133,7 +137,7 @@ const enabledPeriods = (history: ReadonlyArray<Stored>): ReadonlyArray<EnabledPe
   return periods
 }
 
-const subscribed = ({ events, format }: Webhook.Webhook): Subscribed => {
+const subscribed = ({ events, format }: WebhookState.Webhook): Subscribed => {
   const { types, ...selected } = WebhookFormat.select(WebhookFormat.received(format, events))
   return { tags: DomainEvent.TAGS.filter((tag) => types.includes(DomainEvent.publicType(tag))), ...selected }
 }

@@ -1,4 +1,4 @@
-import type { TransportChoice } from "@waybill/domain/domain/Domain"
+import type { TransportChoice } from "@waybill/domain/domain/DomainState"
 import { Clock, Data, Duration, Effect, Redacted, Result } from "effect"
 import pg from "pg"
 import { CellKeys, type CellKeysShape, type SealedUrl } from "../routing/CellKeys.ts"

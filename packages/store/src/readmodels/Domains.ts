@@ -1,4 +1,5 @@
 import * as Domain from "@waybill/domain/domain/Domain"
+import type * as DomainState from "@waybill/domain/domain/DomainState"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect, Option } from "effect"
 import { FIRST } from "../routing/CellName.ts"
@@ -9,7 +10,7 @@ import { type Client, Sql } from "../postgres/Sql.ts"
 import { away } from "../postgres/StoreUnavailable.ts"
 
 /** State of a domain in the log. The DNS records its owner publishes follow from it and the instance's settings. */
-export type DomainRecord = Omit<Domain.Domain, "_tag" | "tracking_domain_changes">
+export type DomainRecord = Omit<DomainState.Domain, "_tag" | "tracking_domain_changes">
 
 interface Row {
   readonly account_id: string

@@ -1,5 +1,6 @@
 import * as Address from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailState from "@waybill/domain/email/EmailState"
 import * as EmailCodes from "./EmailCodes.ts"
 import * as EmailFacets from "./EmailFacets.ts"
 import * as EmailSubjects from "./EmailSubjects.ts"
@@ -15,31 +16,31 @@ export const templateTerm = (id: string): string => `template:${id}`
 export const fromKey = (address: Address.Address): TermKey.TermKey => TermKey.of(senderTerm(address))
 export const domainKey = (domain: string): number => TermKey.shortOf(`domain:${domain}`)
 
-const recipientKey = ({ address }: Email.Message["recipients"][number]): TermKey.TermKey =>
+const recipientKey = ({ address }: EmailState.AcceptedEmail["recipients"][number]): TermKey.TermKey =>
   TermKey.of(recipientTerm(address))
 const tagKey = (tag: string): TermKey.TermKey => TermKey.of(tagTerm(tag))
 
 /** Search terms of a message that `email_words` holds: its recipients, its sender and its tags. */
-export const wordsOf = ({ accepted, recipients }: Email.Message): ReadonlyArray<string> => [
+export const wordsOf = ({ accepted, recipients }: EmailState.AcceptedEmail): ReadonlyArray<string> => [
   ...recipients.map(({ address }) => recipientTerm(address)),
   senderTerm(accepted.from.address),
   ...accepted.tags.map(tagTerm),
 ]
 
-const furtherTerms = ({ accepted }: Email.Message): ReadonlyArray<string> => [
+const furtherTerms = ({ accepted }: EmailState.AcceptedEmail): ReadonlyArray<string> => [
   ...Object.entries(accepted.metadata ?? {}).map(([name, value]) => metadataTerm(name, value)),
   ...(accepted.template === undefined ? [] : [templateTerm(accepted.template.id)]),
 ]
 
 /** All terms of recipients, sender, tags, metadata and template that a message is found by. */
-export const termsOf = (message: Email.Message): ReadonlyArray<string> => [
+export const termsOf = (message: EmailState.AcceptedEmail): ReadonlyArray<string> => [
   ...wordsOf(message),
   ...furtherTerms(message),
 ]
 
 /** The key of a row, and what later events change of it. */
-const changedOf = ({ account_id, stream_id, version }: ReadModel.StreamVersion, message: Email.Message) => {
-  const status = Email.status(message)
+const changedOf = ({ account_id, stream_id, version }: ReadModel.StreamVersion, message: EmailState.AcceptedEmail) => {
+  const status = EmailState.status(message)
   return {
     account_id: account_id as string,
     id: stream_id,

@@ -1,4 +1,5 @@
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailState from "@waybill/domain/email/EmailState"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import type { Recipient } from "@waybill/domain/email/Recipient"
 import * as Address from "@waybill/domain/values/Address"
@@ -13,7 +14,7 @@ import type { Sql, Client } from "../postgres/Sql.ts"
 export type EmailLogRecord = ReturnType<typeof of>
 
 /** Returns the complete log record of a message. */
-export const of = (message: Email.Message, version: number) => {
+export const of = (message: EmailState.AcceptedEmail, version: number) => {
   const { accepted, recipients } = message
   const delivered = recipients.flatMap(({ delivered_at }) => (delivered_at === null ? [] : [delivered_at]))
   const nextAttempts = recipients.flatMap(({ next_attempt_at }) => (next_attempt_at === null ? [] : [next_attempt_at]))
@@ -22,7 +23,7 @@ export const of = (message: Email.Message, version: number) => {
     object: "email_log" as const,
     id: accepted.email_id,
     message_id: accepted.message_id,
-    status: Email.status(message),
+    status: EmailState.status(message),
     from: mailbox(accepted.from),
     to: accepted.to.map(mailbox),
     cc: accepted.cc.map(mailbox),
@@ -105,7 +106,7 @@ export const history = (
   FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = 'email' ${which} ORDER BY version)`
 
 /** Folds a history; undefined if there is no such message. */
-export const messageOf = (id: string, history: History): Email.Message | undefined => {
+export const messageOf = (id: string, history: History): EmailState.AcceptedEmail | undefined => {
   if (history === null) return undefined
   const state = history.reduce((before, text) => Email.evolve(before, parse(id, text)), Email.initial)
   return state._tag === "NotCreated" ? undefined : state

@@ -1,5 +1,5 @@
 import * as InboundMail from "@waybill/domain/inbound/Inbound"
-import type { Applied, Forwarded, InboundStatus, SenderVerdict } from "@waybill/domain/inbound/InboundState"
+import type { Applied, Forwarded, InboundStatus, Received, SenderVerdict } from "@waybill/domain/inbound/InboundState"
 import * as Thread from "@waybill/domain/inbound/Thread"
 import type * as Id from "@waybill/domain/values/Id"
 import { Effect, Option } from "effect"
@@ -10,7 +10,7 @@ import * as IdKey from "../postgres/IdKey.ts"
 import { Sql } from "../postgres/Sql.ts"
 
 /** A received mail as its event says it. */
-export type Arrived = Omit<InboundMail.Received, "_tag" | "sha256">
+export type Arrived = Omit<Received, "_tag" | "sha256">
 
 /** A received mail as the log has it. */
 export interface InboundRecord extends Arrived {

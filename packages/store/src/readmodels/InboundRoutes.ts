@@ -1,4 +1,5 @@
 import * as Route from "@waybill/domain/inbound/Route"
+import type * as RouteState from "@waybill/domain/inbound/RouteState"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect, Option } from "effect"
@@ -6,7 +7,7 @@ import * as ReadModel from "./ReadModel.ts"
 import { Sql } from "../postgres/Sql.ts"
 
 /** A route as the log has it. */
-export type RouteRecord = Omit<Route.Route, "_tag">
+export type RouteRecord = Omit<RouteState.InboundRoute, "_tag">
 
 interface Row {
   readonly account_id: string

@@ -1,4 +1,5 @@
 import * as Suppression from "@waybill/domain/suppression/Suppression"
+import type * as SuppressionState from "@waybill/domain/suppression/SuppressionState"
 import { Effect, Option } from "effect"
 import * as ReadModel from "./ReadModel.ts"
 import * as ExaminedPage from "../postgres/ExaminedPage.ts"
@@ -28,7 +29,7 @@ export interface ListQuery extends Omit<ExaminedPage.PageQuery, "before"> {
   readonly account_id: string
   /** Part of the address, in any case. */
   readonly q?: string
-  readonly reason?: Suppression.Reason
+  readonly reason?: SuppressionState.Reason
   /** Whether a message caused it, or a request. */
   readonly source?: "email" | "request"
 }

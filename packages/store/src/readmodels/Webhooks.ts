@@ -1,4 +1,5 @@
 import * as Webhook from "@waybill/domain/webhook/Webhook"
+import type * as WebhookState from "@waybill/domain/webhook/WebhookState"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import type { WebhookDeliveryId, WebhookId } from "@waybill/domain/values/Id"
 import type { Timestamp } from "@waybill/domain/values/Timestamp"
@@ -18,7 +19,7 @@ export interface WebhookRecord {
   readonly svix_headers: boolean
   readonly include_raw?: true
   readonly enabled: boolean
-  readonly disabled_reason: Webhook.DisabledReason | null
+  readonly disabled_reason: WebhookState.DisabledReason | null
   readonly created_at: Timestamp
   readonly updated_at: Timestamp
 }
@@ -40,7 +41,7 @@ interface Row {
 /** Signing secrets of a webhook, newest first. */
 export interface Signing {
   readonly secret_ref: string
-  readonly previous: ReadonlyArray<Webhook.Previous>
+  readonly previous: ReadonlyArray<WebhookState.Previous>
   /** The password of the URL, if it has one. */
   readonly password_ref?: string
 }

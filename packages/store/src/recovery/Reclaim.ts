@@ -1,4 +1,5 @@
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailReport from "@waybill/domain/email/EmailReport"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Recipient from "@waybill/domain/email/Recipient"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -103,7 +104,7 @@ const recordLost = Effect.fnUntraced(function* (row: Leased) {
           recipient: address,
           attempt: attempts + 1,
         }))
-        return Result.map(Email.record(now, outcomes)(state), (events) => ({
+        return Result.map(EmailReport.record(now, outcomes)(state), (events) => ({
           append: [{ aggregate: Email, id: row.stream_id, events }],
           answer: undefined,
         }))

@@ -12,7 +12,7 @@ import * as EmailWords from "./EmailWords.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import * as PageBytes from "../feed/PageBytes.ts"
 import * as Iso from "../postgres/Iso.ts"
-import { inCurrentShape, type Stored } from "../log/RecordedEvents.ts"
+import * as RecordedEvents from "../log/RecordedEvents.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 import { Sql } from "../postgres/Sql.ts"
@@ -176,16 +176,19 @@ export const hasAny = Effect.fn("EmailLogQuery.hasAny")(function* () {
   return rows[0]?.has === true
 })
 
-export type EmailLogEvent = Pick<Stored, "event_id" | "version" | "position" | "type" | "data" | "meta" | "recorded_at">
+export type EmailLogEvent = Pick<
+  RecordedEvents.Stored,
+  "event_id" | "version" | "position" | "type" | "data" | "meta" | "recorded_at"
+>
 
 /** Returns the events of a message, oldest first, in the current schema; empty for a message of another account. */
 export const events = Effect.fn("EmailLogQuery.events")(function* (account_id: string, id: string) {
   const sql = yield* Sql
-  const rows = yield* sql<PackedEvent.Row<EmailLogEvent & Pick<Stored, "stream_id">>>`
+  const rows = yield* sql<PackedEvent.Row<EmailLogEvent & Pick<RecordedEvents.Stored, "stream_id">>>`
     SELECT event_id, stream_id, version, position, type, ${PackedSql.columns(sql)}, ${Iso.iso(sql, "recorded_at")} AS recorded_at
     FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = 'email' ORDER BY version`
   return rows.map((packed): EmailLogEvent => {
     const { stream_id: _, ...row } = PackedEvent.open(packed)
-    return inCurrentShape(row)
+    return RecordedEvents.inCurrentShape(row)
   })
 })

@@ -1,4 +1,4 @@
-import type * as Email from "@waybill/domain/email/Email"
+import type * as EmailState from "@waybill/domain/email/EmailState"
 import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
 import * as ReplyCode from "@waybill/domain/search/ReplyCode"
 import * as Address from "@waybill/domain/values/Address"
@@ -12,7 +12,7 @@ import type * as EmailWords from "./EmailWords.ts"
  * Whether a message that was found by its keys has the texts and reply codes of the filter. Different texts may have the same key, by
  * chance or because somebody has computed two such texts. `status` is the number in the row.
  */
-export const matches = (filter: EmailLogFilter.Filter, status: number, message: Email.Message): boolean => {
+export const matches = (filter: EmailLogFilter.Filter, status: number, message: EmailState.AcceptedEmail): boolean => {
   const { accepted, scheduled_at } = message
   return (
     (filter.from === null || Address.keyOf(accepted.from.address) === filter.from) &&
@@ -25,7 +25,7 @@ export const matches = (filter: EmailLogFilter.Filter, status: number, message: 
   )
 }
 
-const hasTerms = ({ terms }: EmailLogFilter.Filter, message: Email.Message): boolean => {
+const hasTerms = ({ terms }: EmailLogFilter.Filter, message: EmailState.AcceptedEmail): boolean => {
   if (terms.length === 0) return true
   const own = new Set(EmailLog.termsOf(message))
   return terms.every(({ text }) => own.has(text))
@@ -43,7 +43,7 @@ const isScheduled = (
   statuses.some((each) => EmailFacets.numberOf(each) === status) ||
   (scheduled_at !== null && scheduled_at > (scheduledAfter ?? ""))
 
-const hasPart = (message: Email.Message, part: EmailWords.Part): boolean => {
+const hasPart = (message: EmailState.AcceptedEmail, part: EmailWords.Part): boolean => {
   const { folded, ids, lower, providers, where } = part
   const { recipients, accepted } = message
   const has = (text: string) => EmailSubjects.lowerAscii(text).includes(lower)

@@ -1,4 +1,5 @@
 import * as Domain from "@waybill/domain/domain/Domain"
+import type * as DomainState from "@waybill/domain/domain/DomainState"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import * as LogReads from "../feed/LogReads.ts"
@@ -25,7 +26,7 @@ const rangeOf = ({ account_id, event }: Call): ReadonlyArray<StreamRange> => {
 }
 
 /** Adds the domain to calls about domains, which are rare. Each is read by itself, up to its own event. */
-export const add = Effect.fnUntraced(function* <A extends Call & { readonly domain: Domain.Domain | null }>(
+export const add = Effect.fnUntraced(function* <A extends Call & { readonly domain: DomainState.Domain | null }>(
   sql: Sql,
   dispatches: ReadonlyArray<A>,
 ) {

@@ -1,5 +1,5 @@
 import { PgTypes } from "@effect/sql-pg"
-import type * as Domain from "@waybill/domain/domain/Domain"
+import type * as DomainState from "@waybill/domain/domain/DomainState"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import type * as Id from "@waybill/domain/values/Id"
 import type { Timestamp } from "@waybill/domain/values/Timestamp"
@@ -9,7 +9,7 @@ import type { WebhookDelivery } from "./WebhookDelivery.ts"
 import * as DispatchedDomains from "./DispatchedDomains.ts"
 import * as DueRows from "../outbox/DueRows.ts"
 import * as Leases from "../outbox/Leases.ts"
-import { inCurrentShape, type Meta } from "../log/RecordedEvents.ts"
+import * as RecordedEvents from "../log/RecordedEvents.ts"
 import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
 import type { Signing } from "../readmodels/Webhooks.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
@@ -177,14 +177,14 @@ export interface Dispatch {
     readonly stream_id: string
     readonly type: string
     readonly data: Readonly<Record<string, unknown>>
-    readonly meta: Meta
+    readonly meta: RecordedEvents.Meta
     readonly recorded_at: string
   } | null
   readonly email: EmailLogRecord.EmailLogRecord | null
   /** Custom headers of the email. */
   readonly headers: Readonly<Record<string, string>>
   /** The domain as the event left it, or as it was before its removal; null for other events. */
-  readonly domain: Domain.Domain | null
+  readonly domain: DomainState.Domain | null
   /** Facts of the suppression that the event removes; null for other events. */
   readonly removed: Readonly<Record<string, unknown>> | null
   /** Whether no earlier event of the email has the type of this one. */
@@ -214,7 +214,7 @@ const dispatchOf = ({ event, history, ...row }: DispatchRow): Dispatch => {
     email: message === undefined ? null : EmailLogRecord.of(message, history?.length ?? 0),
     headers: message?.accepted.headers ?? {},
     is_first: event === null || EmailLogRecord.isFirst(history, event.version),
-    event: event === null ? null : inCurrentShape(PackedEvent.open(event)),
+    event: event === null ? null : RecordedEvents.inCurrentShape(PackedEvent.open(event)),
   }
 }
 

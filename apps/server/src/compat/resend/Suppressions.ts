@@ -2,7 +2,7 @@ import type { SuppressionRecord } from "@waybill/api/groups/Suppressions"
 import * as Page from "@waybill/api/schemas/Page"
 import * as Checks from "@waybill/api/schemas/Checks"
 import * as Address from "@waybill/domain/values/Address"
-import * as Suppression from "@waybill/domain/suppression/Suppression"
+import * as SuppressionRefusal from "@waybill/domain/suppression/SuppressionRefusal"
 import * as Id from "@waybill/domain/values/Id"
 import * as Uuid from "@waybill/domain/values/Uuid"
 import { Effect, Schema, SchemaTransformation, Struct } from "effect"
@@ -47,7 +47,7 @@ const find = (idOrEmail: string) =>
         Effect.map(({ data }) => data[0]),
         Effect.filterOrFail(
           (found) => found?.id === idOrEmail,
-          () => new Suppression.SuppressionNotFound(),
+          () => new SuppressionRefusal.SuppressionNotFound(),
         ),
         Effect.map((found) => found as SuppressionRecord),
       )
@@ -202,7 +202,8 @@ const removeBatch: Route = {
       Effect.flatMap(find(each), ({ email }) => removed(email)).pipe(
         Effect.map((answer) => [answer]),
         Effect.catchIf(
-          (failure) => failure instanceof Suppression.SuppressionNotFound || isReason(failure, "suppression_not_found"),
+          (failure) =>
+            failure instanceof SuppressionRefusal.SuppressionNotFound || isReason(failure, "suppression_not_found"),
           () => Effect.succeed([]),
         ),
       ),

@@ -4,6 +4,7 @@ import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Scope from "@waybill/domain/account/Scope"
 import * as Email from "@waybill/domain/email/Email"
+import type * as EmailState from "@waybill/domain/email/EmailState"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
@@ -174,7 +175,7 @@ const resending = Effect.fnUntraced(function* (id: Id.EmailId) {
   const content = (yield* isExpired(sender.account_id, state))
     ? Option.none()
     : yield* Content.findComplete(sender.account_id, state.accepted.content)
-  const draftOf = (message: Email.Message): Draft.Draft => ({
+  const draftOf = (message: EmailState.AcceptedEmail): Draft.Draft => ({
     command: Email.resendCommand(message),
     blobs: Option.match(content, {
       onNone: () => [],

@@ -4,6 +4,7 @@ import type { ListedMember, Member } from "@waybill/api/groups/Members"
 import type * as Aggregate from "@waybill/domain/values/Aggregate"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Team from "@waybill/domain/account/Team"
+import * as TeamRefusal from "@waybill/domain/account/TeamRefusal"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as StoredMembers from "@waybill/store/readmodels/Members"
 import { Provenance } from "@waybill/store/log/Provenance"
@@ -86,7 +87,7 @@ const managedBy = Effect.gen(function* () {
   if (key_id === null) return "operator"
   const { allowed_ips, domain, expires_at } = yield* CallerReach.current
   const isRestricted = domain !== null || allowed_ips.length > 0 || expires_at !== null
-  return isRestricted ? yield* new Team.TeamRuleViolated({ reason: "key_is_restricted" }) : "key"
+  return isRestricted ? yield* new TeamRefusal.TeamRuleViolated({ reason: "key_is_restricted" }) : "key"
 })
 
 const withAccount =
@@ -131,7 +132,7 @@ const newLink = Effect.fnUntraced(function* (id: Id.UserId) {
   const user = yield* signedIn
   yield* checkMember(by, id)
   // Refused, because a stolen session could set a new password with it.
-  if (user?.user_id === id) return yield* new Team.TeamRuleViolated({ reason: "member_has_joined" })
+  if (user?.user_id === id) return yield* new TeamRefusal.TeamRuleViolated({ reason: "member_has_joined" })
   return yield* linked(id, (at) => Team.makeLink(at, id, by))
 })
 
@@ -155,9 +156,9 @@ const remove = Effect.fnUntraced(function* (id: Id.UserId) {
 const checkMember = Effect.fnUntraced(function* (by: Team.Actor, id: Id.UserId) {
   const member = yield* StoredMembers.find(id)
   const { account_id } = yield* CurrentKey
-  if (Option.isNone(member) || member.value.account_id !== account_id) return yield* new Team.MemberNotFound()
+  if (Option.isNone(member) || member.value.account_id !== account_id) return yield* new TeamRefusal.MemberNotFound()
   if (member.value.operator && by !== "operator")
-    return yield* new Team.TeamRuleViolated({ reason: "member_is_operator" })
+    return yield* new TeamRefusal.TeamRuleViolated({ reason: "member_is_operator" })
 })
 
 /** Invalidates earlier links once a new one is given out. */

@@ -3,6 +3,7 @@ import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import type { SuppressionRecord } from "@waybill/api/groups/Suppressions"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
+import * as SuppressionRefusal from "@waybill/domain/suppression/SuppressionRefusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Cells from "@waybill/store/routing/Cells"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
@@ -29,7 +30,7 @@ export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (ha
         const { account_id } = yield* CurrentKey
         const row = yield* Suppressions.find(account_id, Suppression.streamId(params.email))
         return recordIn(account_id)(
-          yield* Effect.mapError(Effect.fromOption(row), () => new Suppression.SuppressionNotFound()),
+          yield* Effect.mapError(Effect.fromOption(row), () => new SuppressionRefusal.SuppressionNotFound()),
         )
       }),
     add: (call) =>
@@ -75,9 +76,9 @@ export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (ha
 /** Takes changes from what the account has of a day. A repeated request takes none. */
 const takeChanges = Effect.fnUntraced(function* (count: number) {
   const { account_id } = yield* CurrentKey
-  const taking = RateWindows.takeOfDay(`${account_id}/suppressions`, count, Suppression.MAX_CHANGES_PER_DAY)
+  const taking = RateWindows.takeOfDay(`${account_id}/suppressions`, count, SuppressionRefusal.MAX_CHANGES_PER_DAY)
   const wait_s = yield* Cells.inCellOf(account_id, taking)
-  if (wait_s !== undefined) return yield* new Suppression.TooManyChanges({ retry_after_s: wait_s })
+  if (wait_s !== undefined) return yield* new SuppressionRefusal.TooManyChanges({ retry_after_s: wait_s })
 })
 
 /** Completes a record with its source and the mode of its account. */

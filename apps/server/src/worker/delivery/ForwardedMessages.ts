@@ -1,4 +1,4 @@
-import type * as Email from "@waybill/domain/email/Email"
+import type * as EmailState from "@waybill/domain/email/EmailState"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Turn from "@waybill/runtime/flow/Turn"
 import * as ArcSeal from "@waybill/mail/dkim/ArcSeal"
@@ -23,7 +23,7 @@ export interface Forwarder {
 /** Makes the bytes of a forwarded mail, the same in each attempt, or says why there are none. */
 export const compose = Effect.fn("ForwardedMessages.compose")(function* (
   account_id: string,
-  message: Email.Message,
+  message: EmailState.AcceptedEmail,
   inbound_id: Id.InboundId,
   { marksOf, server }: Forwarder,
   feedbackHeaders: FeedbackHeaders | undefined,

@@ -2,6 +2,7 @@ import type * as Address from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
 import type { EmailId, SuppressionId } from "@waybill/domain/values/Id"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
+import type * as SuppressionState from "@waybill/domain/suppression/SuppressionState"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Reply from "@waybill/mail/reply/Reply"
 import * as FullMailboxes from "@waybill/store/facts/FullMailboxes"
@@ -11,7 +12,7 @@ import { Clock, Effect, Result } from "effect"
 /** An address to suppress in the commit that records why. */
 export interface NewSuppression {
   readonly address: Address.Address
-  readonly reason: Suppression.Reason
+  readonly reason: SuppressionState.Reason
   readonly suppression_id: SuppressionId
 }
 

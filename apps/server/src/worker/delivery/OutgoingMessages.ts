@@ -2,7 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import * as Address from "@waybill/domain/values/Address"
 import type { InboundId } from "@waybill/domain/values/Id"
 import * as Turn from "@waybill/runtime/flow/Turn"
-import type * as Email from "@waybill/domain/email/Email"
+import type * as EmailState from "@waybill/domain/email/EmailState"
 import * as Compose from "@waybill/mail/compose/Compose"
 import * as Dkim from "@waybill/mail/dkim/Dkim"
 import { type Message, removedHeaders } from "@waybill/mail/compose/Message"
@@ -26,7 +26,7 @@ export const WHOLE_MESSAGE = ReturnPath.RECIPIENT_INDEX_LIMIT - 1
 export interface Sender {
   readonly returnPath: { readonly secretKey: Uint8Array; readonly domain: string }
   /** Https URL of one-click unsubscription, if the message can have one. */
-  readonly unsubscribeUrl?: (account_id: string, message: Email.Message) => string | undefined
+  readonly unsubscribeUrl?: (account_id: string, message: EmailState.AcceptedEmail) => string | undefined
   readonly track?: Track
   /** Headers by which complaints about a message are found. */
   readonly feedbackHeaders?: FeedbackHeaders
@@ -82,7 +82,7 @@ export const compose = (
 
 const forwarded = Effect.fnUntraced(function* (
   account_id: string,
-  message: Email.Message,
+  message: EmailState.AcceptedEmail,
   inbound_id: InboundId,
   { feedbackHeaders, forwarder }: Composer,
 ) {
@@ -134,7 +134,7 @@ const mailOf = (
 /** Answers that are tracked go to an address of the service, under the name that they would go to without it. */
 const replyToOf = (
   account_id: string,
-  { accepted: { email_id, from, reply_to, reply_tracking } }: Email.Message,
+  { accepted: { email_id, from, reply_to, reply_tracking } }: EmailState.AcceptedEmail,
   replyAddress: ReplyAddressOf | undefined,
 ): ReadonlyArray<Address.Mailbox> => {
   if (reply_tracking === undefined || replyAddress === undefined) return reply_to
@@ -188,7 +188,9 @@ export const composeAndSign = (
   ).pipe(Effect.tap(() => reportRemoved(pending.message)))
 
 /** Logs headers that were left out, which only mail of an earlier release has. */
-const reportRemoved = ({ accepted: { allowed_headers, email_id, headers } }: Email.Message): Effect.Effect<void> => {
+const reportRemoved = ({
+  accepted: { allowed_headers, email_id, headers },
+}: EmailState.AcceptedEmail): Effect.Effect<void> => {
   const removed = removedHeaders({ headers, allowedHeaders: allowed_headers })
   return removed.length === 0
     ? Effect.void
@@ -202,7 +204,7 @@ const reportRemoved = ({ accepted: { allowed_headers, email_id, headers } }: Ema
 export const returnPathFor = (
   { returnPath }: Sender,
   account_id: string,
-  message: Email.Message,
+  message: EmailState.AcceptedEmail,
   recipients: ReadonlyArray<string>,
 ): string => {
   const index = message.recipients.findIndex(({ address }) => address === recipients[0])

@@ -1,4 +1,4 @@
-import type { TransportChoice } from "@waybill/domain/domain/Domain"
+import type { TransportChoice } from "@waybill/domain/domain/DomainState"
 import * as TestTransport from "@waybill/mail/transport/TestTransport"
 import { Transport } from "@waybill/mail/transport/Transport"
 import * as Sandbox from "@waybill/store/content/Sandbox"

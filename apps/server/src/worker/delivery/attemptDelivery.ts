@@ -1,4 +1,4 @@
-import type * as Email from "@waybill/domain/email/Email"
+import type * as EmailState from "@waybill/domain/email/EmailState"
 import * as Script from "@waybill/domain/email/Script"
 import type * as Recipient from "@waybill/domain/email/Recipient"
 import { messageHash } from "@waybill/mail/dkim/messageHash"
@@ -57,7 +57,7 @@ export const attemptDelivery = Effect.fnUntraced(function* (
 /** Sends the message in one transaction for each number of attempts. */
 const send = Effect.fnUntraced(function* (
   job: PipelineJob,
-  message: Email.Message,
+  message: EmailState.AcceptedEmail,
   recipients: Recipients,
   transport: Transport.Transport["Service"],
   composed: Pick<Transport.OutgoingMessage, "bytes" | "smtpUtf8">,
@@ -96,7 +96,7 @@ const send = Effect.fnUntraced(function* (
 })
 
 /** Returns the script of a test message, which was checked when the message was accepted. */
-const scriptOf = ({ accepted: { script } }: Email.Message): Pick<Transport.OutgoingMessage, "script"> =>
+const scriptOf = ({ accepted: { script } }: EmailState.AcceptedEmail): Pick<Transport.OutgoingMessage, "script"> =>
   script === undefined ? {} : { script: Result.getOrThrow(Script.parse(script)) }
 
 const isHandedOver = ({ outcome: { status } }: Attempted): boolean => status === "delivered" || status === "sent"

@@ -1,4 +1,6 @@
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailReport from "@waybill/domain/email/EmailReport"
+import type * as EmailState from "@waybill/domain/email/EmailState"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as SiteRules from "@waybill/mail/site/SiteRules"
@@ -80,7 +82,7 @@ const commit = Effect.fnUntraced(function* (row: Leased, { message, stream }: At
   )
 })
 
-const dueSince = ({ accepted, scheduled_at }: Email.Message): number =>
+const dueSince = ({ accepted, scheduled_at }: EmailState.AcceptedEmail): number =>
   Timestamp.toMillis(scheduled_at ?? accepted.created_at)
 
 /** Repeats a commit, after a bug too: one outcome that is lost is a mail that is sent twice. */
@@ -103,7 +105,8 @@ const untilCommitted = <R>(
 /** Returns the events of a result: outcomes first, since a complaint is about mail that was delivered. */
 const eventsOf = (now: Timestamp.Timestamp, before: Email.State, { complained, outcomes }: AttemptResult) => {
   const { events, take } = NewSuppression.decisionsOn(before)
-  take(Email.record(now, outcomes))
-  for (const { address, simulation } of complained) take(Email.recordComplained(now, address, "abuse", simulation))
+  take(EmailReport.record(now, outcomes))
+  for (const { address, simulation } of complained)
+    take(EmailReport.recordComplained(now, address, "abuse", simulation))
   return events
 }

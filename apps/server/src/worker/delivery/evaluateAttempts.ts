@@ -1,7 +1,7 @@
 import type * as Address from "@waybill/domain/values/Address"
 import type * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import type { Recipient } from "@waybill/domain/email/Recipient"
-import type * as Suppression from "@waybill/domain/suppression/Suppression"
+import type * as SuppressionState from "@waybill/domain/suppression/SuppressionState"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as ReplyClass from "@waybill/mail/reply/ReplyClass"
 import * as Retry from "@waybill/mail/transport/Retry"
@@ -35,7 +35,7 @@ export interface AttemptResult {
   readonly outcomes: ReadonlyArray<DeliveryOutcome.Outcome>
   readonly complained: ReadonlyArray<Complaint>
   /** Addresses to suppress, because they do not exist or complained. */
-  readonly suppress: ReadonlyArray<{ readonly address: Address.Address; readonly reason: Suppression.Reason }>
+  readonly suppress: ReadonlyArray<{ readonly address: Address.Address; readonly reason: SuppressionState.Reason }>
   /** Addresses to suppress if such bounces repeat. */
   readonly suppressIfRepeated: ReadonlyArray<Address.Address>
   /** End of the pause that a site requested. Only the row is postponed; nothing is written to the log. */
@@ -98,12 +98,12 @@ export const evaluateAttempts = (
 
 const simulationOf = (
   { simulated }: Transport.RecipientOutcome,
-  would_suppress: Suppression.Reason | undefined,
+  would_suppress: SuppressionState.Reason | undefined,
 ): DeliveryOutcome.Simulation | undefined =>
   simulated === undefined ? undefined : { simulated, ...(would_suppress === undefined ? {} : { would_suppress }) }
 
 /** Reason for which one bounce suppresses its recipient; a full mailbox does so only after repeats. */
-const reasonOf = ({ suppress }: Transport.RecipientOutcome): Suppression.Reason | undefined =>
+const reasonOf = ({ suppress }: Transport.RecipientOutcome): SuppressionState.Reason | undefined =>
   suppress === "now" ? "hard_bounce" : undefined
 
 const addressOf = ({ recipient }: Attempted) => recipient.address

@@ -1,5 +1,5 @@
 import type { AccountId } from "@waybill/domain/values/Id"
-import type * as Email from "@waybill/domain/email/Email"
+import type * as EmailState from "@waybill/domain/email/EmailState"
 import * as FeedbackToken from "@waybill/mail/tokens/FeedbackToken"
 
 /** Name of the service in `Feedback-ID`, the same for all mail. */
@@ -9,7 +9,7 @@ const UNTAGGED = "untagged"
 
 export type FeedbackHeaders = (
   account_id: string,
-  message: Email.Message,
+  message: EmailState.AcceptedEmail,
 ) => ReadonlyArray<readonly [name: string, value: string]>
 
 /**

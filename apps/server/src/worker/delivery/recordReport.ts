@@ -1,6 +1,8 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Address from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailReport from "@waybill/domain/email/EmailReport"
+import type * as EmailState from "@waybill/domain/email/EmailState"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as Recipient from "@waybill/domain/email/Recipient"
@@ -130,11 +132,11 @@ const isWaiting = (state: Email.State, recipient: Address.Address): boolean =>
 const decisionOf = (now: Timestamp.Timestamp, { fact, recipient }: RecipientFact) => {
   switch (fact.kind) {
     case "bounce":
-      return Email.recordBounced(now, recipient, responseOf(fact))
+      return EmailReport.recordBounced(now, recipient, responseOf(fact))
     case "delivered":
-      return Email.recordDelivered(now, recipient, responseOf(fact))
+      return EmailReport.recordDelivered(now, recipient, responseOf(fact))
     case "complaint":
-      return Email.recordComplained(now, recipient, fact.action ?? null)
+      return EmailReport.recordComplained(now, recipient, fact.action ?? null)
     case "delayed":
       return undefined
   }
@@ -154,7 +156,7 @@ const responseOf = (fact: ReportFact): DeliveryOutcome.ServerResponse => ({
  * only if a transaction had several recipients must the report name them.
  */
 const attribute = (
-  message: Email.Message,
+  message: EmailState.AcceptedEmail,
   bounced: Reported,
   facts: ReadonlyArray<ReportFact>,
 ): ReadonlyArray<Pick<RecipientFact, "recipient" | "shared" | "fact">> => {
@@ -172,7 +174,7 @@ const attribute = (
 
 /** Returns the recipients of the transactions that can have had this return path. */
 const carriersOf = (
-  { recipients }: Email.Message,
+  { recipients }: EmailState.AcceptedEmail,
   { recipientIndex, scope }: Reported,
 ): ReadonlyArray<Recipient.Recipient> => {
   if (recipientIndex === OutgoingMessages.WHOLE_MESSAGE) return recipients

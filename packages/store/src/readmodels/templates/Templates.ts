@@ -33,7 +33,7 @@ interface Row {
   readonly uses: ReadonlyArray<string>
 }
 
-export const recordOf = (template: Template.ExistingTemplate): TemplateRecord => ({
+export const recordOf = (template: TemplateState.ExistingTemplate): TemplateRecord => ({
   id: template.template_id,
   kind: template.kind,
   alias: template.alias,

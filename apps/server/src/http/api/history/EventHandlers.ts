@@ -10,7 +10,7 @@ import { Cursors, type CursorsShape } from "@waybill/store/feed/Cursors"
 import * as PositionSearch from "@waybill/store/feed/PositionSearch"
 import * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
 import type { FeedPage } from "@waybill/store/feed/Feed"
-import { inCurrentShape, type Stored } from "@waybill/store/log/RecordedEvents"
+import * as RecordedEvents from "@waybill/store/log/RecordedEvents"
 import { Duration, Effect, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -115,10 +115,10 @@ const toRecords = Effect.fnUntraced(function* (
   sql: Sql,
   cursors: CursorsShape,
   account_id: string,
-  stored: ReadonlyArray<Stored>,
+  stored: ReadonlyArray<RecordedEvents.Stored>,
   include: Include,
 ) {
-  const events = stored.map(inCurrentShape)
+  const events = stored.map(RecordedEvents.inCurrentShape)
   const records = events.map((event) =>
     Records.eventRecord(event, cursors.ofEvent(account_id, event.position), event.stream, event.stream_id),
   )
@@ -133,7 +133,7 @@ const toRecords = Effect.fnUntraced(function* (
 
 const payloadOf = (
   event_type: string,
-  event: Stored | undefined,
+  event: RecordedEvents.Stored | undefined,
   emails: ReadonlyMap<string, EmailLogRecord.EmailLogRecord>,
 ) =>
   event === undefined || !WebhookType.isWebhookType(event_type)

@@ -3,6 +3,7 @@ import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import type { ActionPayload, MatchPayload, RouteRecord, TrialPayload } from "@waybill/api/groups/InboundRoutes"
 import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
 import * as Route from "@waybill/domain/inbound/Route"
+import type * as RouteState from "@waybill/domain/inbound/RouteState"
 import * as Routing from "@waybill/domain/inbound/Routing"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as InboundRoutes from "@waybill/store/readmodels/InboundRoutes"
@@ -35,7 +36,7 @@ export const InboundRouteHandlers = HttpApiBuilder.group(Api, "inboundRoutes", (
           const { account_id } = yield* CurrentKey
           const { action, enabled, match, position, stop } = call.payload
           const id = yield* NewIds.newId("InboundRouteId")
-          const settings: Route.Settings = {
+          const settings: RouteState.RouteSettings = {
             match: matchOf(match),
             action: yield* actionOf(account_id, action),
             position: position ?? (yield* nextPosition(account_id)),
@@ -55,7 +56,7 @@ export const InboundRouteHandlers = HttpApiBuilder.group(Api, "inboundRoutes", (
     update: ({ params, payload: { action, match, ...others } }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        const change: Partial<Route.Settings> = {
+        const change: Partial<RouteState.RouteSettings> = {
           ...others,
           ...(match === null ? {} : { match: matchOf(match) }),
           ...(action === undefined ? {} : { action: yield* actionOf(account_id, action) }),
@@ -95,7 +96,7 @@ const tryWith = Effect.fnUntraced(function* ({ from, subject, to, verdict }: Tri
   }
 })
 
-const matchOf = (match: MatchPayload | null): Route.Match => {
+const matchOf = (match: MatchPayload | null): RouteState.Match => {
   const { from, subject, to, verdict } = match ?? { from: null, subject: null, to: null, verdict: null }
   return {
     ...(to === null ? {} : { to }),
@@ -115,7 +116,7 @@ const actionOf = Effect.fnUntraced(function* (account_id: AccountId, action: Act
 /** Refuses a route whose mail would come back to it, whatever its other conditions. */
 const refuseLoop = Effect.fnUntraced(function* (
   account_id: AccountId,
-  route: Pick<Route.Settings, "action" | "enabled" | "match">,
+  route: Pick<RouteState.RouteSettings, "action" | "enabled" | "match">,
 ) {
   if (route.action.type !== "forward") return
   const known = ForwardLoops.nothingKnown()

@@ -1,5 +1,5 @@
 import * as Uuid from "@waybill/domain/values/Uuid"
-import type { Reason } from "@waybill/domain/suppression/Suppression"
+import type { Reason } from "@waybill/domain/suppression/SuppressionState"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import * as InboundRecords from "../../../inbound/InboundRecords.ts"

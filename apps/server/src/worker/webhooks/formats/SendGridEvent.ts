@@ -1,5 +1,5 @@
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
-import type { Reason } from "@waybill/domain/suppression/Suppression"
+import type { Reason } from "@waybill/domain/suppression/SuppressionState"
 import * as Table from "@waybill/domain/values/Table"
 import * as Labels from "@waybill/domain/email/Labels"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
