@@ -1,5 +1,8 @@
 import * as Account from "@waybill/domain/account/Account"
 import * as Address from "@waybill/domain/values/Address"
+import type { Cell } from "@waybill/domain/instance/Cell"
+import type { RebuildProgress } from "@waybill/domain/instance/RebuildProgress"
+import type { WorkerProcess } from "@waybill/domain/instance/WorkerProcess"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Plan from "@waybill/domain/account/Plan"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -26,22 +29,6 @@ export const Nothing = Schema.Record(Schema.String, Schema.Never)
 
 export const Swap = Schema.Struct({ back: Schema.Boolean })
 
-/** A cell. What only the cell itself knows is `null` if it does not answer. */
-export interface Cell {
-  readonly name: string
-  readonly state: "open" | "full" | "draining"
-  readonly accounts: number | null
-  /** Recipients accepted in all months. */
-  readonly emails: number | null
-  readonly bytes: number | null
-  readonly lag: number | null
-  /** Events per second in the last seconds, and rows of the outbox that are due and wait. */
-  readonly per_second: number | null
-  readonly waiting: number | null
-  /** Server that it lies on, if it is a node of Citus or one of its own. */
-  readonly node: string | null
-}
-
 export interface Cells {
   readonly data: ReadonlyArray<Cell>
 }
@@ -64,16 +51,6 @@ export interface Accounts {
   readonly data: ReadonlyArray<AccountSummary>
   /** Names of the cells that did not answer, so that their accounts are missing. */
   readonly unreachable: ReadonlyArray<string>
-}
-
-export interface Node {
-  readonly id: string
-  readonly started_at: string
-  readonly beat_at: string
-  /** Whether its heartbeat is recent. Other processes take over the work of a process that is not alive. */
-  readonly alive: boolean
-  /** Number of rows that it has leased. */
-  readonly leases: number
 }
 
 export interface Providers {
@@ -138,7 +115,7 @@ export interface SourceAddresses {
 }
 
 export interface Nodes {
-  readonly nodes: ReadonlyArray<Node>
+  readonly nodes: ReadonlyArray<WorkerProcess>
   readonly connections: ReadonlyArray<{
     readonly application: string
     readonly state: string
@@ -188,19 +165,9 @@ export interface ProjectionJob {
   readonly ended: null | { readonly good: boolean; readonly said: string }
 }
 
-/** A build on any node or the command line, running or abandoned. */
-export interface ProjectionUnderWay {
+export interface ProjectionUnderWay extends RebuildProgress {
   /** Cell of its table; left out if there is only one. */
   readonly cell?: string
-  readonly name: string
-  /** `null` during a verification or swap, which builds nothing. */
-  readonly version: number | null
-  readonly working: boolean
-  readonly phase: "folding" | "indexing" | "comparing"
-  readonly events: number
-  readonly total: number
-  readonly slices: number
-  readonly slices_done: number
 }
 
 export interface Projections {

@@ -1,3 +1,4 @@
+import type { Cell } from "@waybill/domain/instance/Cell"
 import { Effect, Exit } from "effect"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
@@ -14,23 +15,9 @@ import { Sql } from "../postgres/Sql.ts"
 
 const CONCURRENT_CELLS = 8
 
-/** A cell as operators see it. What only the cell itself knows is null if it does not answer. */
-export interface CellStatus {
+export interface CellStatus extends Cell {
   readonly name: CellName
-  readonly state: "open" | "full" | "draining"
   readonly made_at: string
-  /** Server that it lies on, if it is a node of Citus or one of its own. */
-  readonly node: string | null
-  readonly accounts: number | null
-  /** Recipients accepted by its accounts in all months. */
-  readonly emails: number | null
-  readonly bytes: number | null
-  /** Positions of the log between its slowest follower and its last event. */
-  readonly lag: number | null
-  /** Events per second in the last seconds. */
-  readonly per_second: number | null
-  /** Rows of the outbox that are due and wait. */
-  readonly waiting: number | null
 }
 
 /** Lists all cells, the first one first. */

@@ -1,23 +1,8 @@
+import type { RebuildProgress } from "@waybill/domain/instance/RebuildProgress"
 import { Effect } from "effect"
 import * as Projections from "./versions/Projections.ts"
 import * as Rebuild from "./Rebuild.ts"
 import { Replay, lockedModels } from "./versions/Replay.ts"
-
-/**
- * Progress of a rebuild that is running or was left unfinished. Without a version, a comparison or a swap is running.
- */
-export interface RebuildMarker {
-  readonly name: string
-  readonly version: number | null
-  /** Whether a process is working on it now, on any node. */
-  readonly working: boolean
-  readonly phase: "folding" | "indexing" | "comparing"
-  readonly events: number
-  /** Estimated number of events in the log for this read model. */
-  readonly total: number
-  readonly slices: number
-  readonly slices_done: number
-}
 
 interface Building {
   readonly name: string
@@ -52,13 +37,15 @@ export const inProgress = Effect.fn("RebuildMarkers.inProgress")(function* () {
       const isWorkedOn = working.has(name)
       if (fill === undefined)
         return isWorkedOn
-          ? [{ name, version: null, working: true, phase: "comparing", ...NO_PROGRESS } satisfies RebuildMarker]
+          ? [{ name, version: null, working: true, phase: "comparing", ...NO_PROGRESS } satisfies RebuildProgress]
           : []
       const { events, is_given_out, slices, slices_done, version } = fill
       const isFolded = is_given_out && slices === slices_done
       const total = Math.max(events, isFolded ? 0 : yield* Rebuild.estimate(model))
       const phase = isFolded ? "indexing" : "folding"
-      return [{ name, version, working: isWorkedOn, phase, events, total, slices, slices_done } satisfies RebuildMarker]
+      return [
+        { name, version, working: isWorkedOn, phase, events, total, slices, slices_done } satisfies RebuildProgress,
+      ]
     }),
   )
   return fills.flat()
