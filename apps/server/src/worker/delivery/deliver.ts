@@ -48,9 +48,8 @@ const deliverDue = Effect.fnUntraced(function* (
   const attempted = yield* Effect.result(attemptDelivery(job, pending, toAttempt, options))
   if (Result.isSuccess(attempted)) {
     const notDue = unfinished.filter((recipient) => !due.includes(recipient))
-    const result = yield* evaluate(pending, attempted.success, notDue, options)
-    const lost = lostOf(toAttempt, attempted.success)
-    return yield* commitResult(job, pending, withLost(merge(result, withoutAttempt), lost))
+    const result = merge(yield* evaluate(pending, attempted.success, notDue, options), withoutAttempt)
+    return yield* commitResult(job, pending, withLost(result, toAttempt, attempted.success))
   }
   if (attempted.failure === "not started") return yield* job.giveBack
   if (attempted.failure._tag === "StoreUnavailable") return yield* attempted.failure
@@ -102,27 +101,18 @@ const evaluate = Effect.fnUntraced(function* (
   return evaluateAttempts(yield* timeOf(pending), attempted, notDue, { nextAttempt, due_since, random })
 })
 
-const lostOf = (recipients: Recipients, attempted: ReadonlyArray<Attempted>): Recipients => {
-  const withOutcome = new Set(attempted.map(({ recipient }) => recipient))
-  return recipients.filter((recipient) => !withOutcome.has(recipient))
-}
-
 /** Adds recipients whose reply had not arrived when the service had to stop. They are tried again without a pause. */
-const withLost = (result: AttemptResult, lost: Recipients): AttemptResult =>
-  lost.length === 0
-    ? result
-    : {
-        ...result,
-        outcomes: [
-          ...result.outcomes,
-          ...lost.map(({ address, attempts }) => ({
-            _tag: "AttemptLost" as const,
-            recipient: address,
-            attempt: attempts + 1,
-          })),
-        ],
-        paused_until: null,
-      }
+const withLost = (
+  result: AttemptResult,
+  recipients: Recipients,
+  attempted: ReadonlyArray<Attempted>,
+): AttemptResult => {
+  const withOutcome = new Set(attempted.map(({ recipient }) => recipient))
+  const lost = recipients
+    .filter((recipient) => !withOutcome.has(recipient))
+    .map(({ address, attempts }) => ({ _tag: "AttemptLost" as const, recipient: address, attempt: attempts + 1 }))
+  return lost.length === 0 ? result : { ...result, outcomes: [...result.outcomes, ...lost], paused_until: null }
+}
 
 const NO_RESULT: AttemptResult = {
   outcomes: [],
