@@ -323,7 +323,7 @@ await inBrowser("search and lists", (browser) => {
         found: 1,
         text: "mail.shop.dev",
         filter: ["Status", "Verified"],
-        headers: ["Domain", "Status", "Tracking", "Last check"],
+        headers: ["Domain", "Status", "Tracking", "Last check", "Bounced"],
       },
       {
         path: "/webhooks",
