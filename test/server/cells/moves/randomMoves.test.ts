@@ -1,4 +1,5 @@
 import * as CellSchema from "@waybill/store/cells/CellSchema"
+import * as PositionNumbers from "@waybill/store/cells/PositionNumbers"
 import * as ServerCell from "@waybill/store/cells/ServerCell"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Sql } from "@waybill/store/postgres/Sql"
@@ -27,9 +28,12 @@ const TIMEOUT = { timeout: 300_000 + ROUNDS * 200_000 }
 const CELLS = ["public", "cell_b", "cell_c", "cell_d"]
 /** Longer than a busy machine takes for the last rows of an account. */
 const LONGEST_WAIT = Duration.minutes(2)
-/** Pauses after each mail of an account, and after each page that its consumer reads. */
-const MAIL_EVERY = "250 millis"
-const READ_EVERY = "100 millis"
+/** Events by which one server is ahead of the others, as one that has had more mail. */
+const AHEAD = 10_000
+/** Pauses of each account after a mail. */
+const MAIL_EVERY = [100, 200, 400, 800].map(Duration.millis)
+/** Pause of a consumer after a page. */
+const READ_EVERY = Duration.millis(100)
 const LARGEST_PAGE = 7
 /** Lines that a mover reports, of which each may be its last. */
 const LINES = 4
@@ -43,7 +47,8 @@ interface Seen {
 }
 
 /** An account that sends all the while, and a consumer that reads its feed with a cursor, in pages of random size. */
-const actorIn = Effect.fnUntraced(function* (cell: string, nth: number, { below }: Random) {
+const actorIn = Effect.fnUntraced(function* (nth: number, { below }: Random) {
+  const [cell = "", mailEvery = READ_EVERY] = [CELLS[nth], MAIL_EVERY[nth]]
   const sender = yield* senderIn(cell, `sender${nth}.test`)
   const { account_id } = sender
   const { feed } = yield* EventStore
@@ -61,15 +66,15 @@ const actorIn = Effect.fnUntraced(function* (cell: string, nth: number, { below 
     after = page.upTo
     return page
   })
-  const repeat = <R>(work: Effect.Effect<unknown, unknown, R>, pause: Duration.Input) =>
+  const repeat = <R>(work: Effect.Effect<unknown, unknown, R>, pause: Duration.Duration) =>
     Effect.forkScoped(Effect.repeat(Effect.andThen(Effect.ignore(work), Effect.sleep(pause)), { until: () => isOver }))
-  const fibers = [yield* repeat(send, MAIL_EVERY), yield* repeat(read, READ_EVERY)]
+  const fibers = [yield* repeat(send, mailEvery), yield* repeat(read, READ_EVERY)]
   const stop = Effect.andThen(
     Effect.sync(() => void (isOver = true)),
     Fiber.joinAll(fibers),
   )
   const readOn = Effect.repeat(read, { until: ({ events, more }) => events.length === 0 && !more })
-  return { account_id, name: `account ${nth}`, cell, sent, seen, stop, readOn }
+  return { account_id, name: `account ${nth + 1}`, cell, sent, seen, stop, readOn }
 })
 
 type Actor = Effect.Success<ReturnType<typeof actorIn>>
@@ -82,7 +87,7 @@ interface Plan {
   readonly isGivenUp: boolean
 }
 
-/** Draws moves of some accounts; if two have other cells, then they change places. */
+/** Draws moves of some accounts. Two of them change places if they are in different cells. */
 const draw = ({ below, chance, pick }: Random, actors: ReadonlyArray<Actor>): ReadonlyArray<Plan> => {
   const [first, second] = [pick(actors), pick(actors)]
   return actors
@@ -182,11 +187,16 @@ layer(World.layer, { excludeTestServices: true, timeout: "240 seconds" })("accou
       const { url } = yield* Database.Fresh
       yield* CellSchema.make("cell_b")
       for (const name of ["cell_c", "cell_d"]) yield* ServerCell.make(name, (yield* CellServers.make).url())
+      const sql = yield* Sql
+      yield* inCell(
+        "cell_c",
+        sql`SELECT setval('event_position', last_value + ${AHEAD * PositionNumbers.STEP}, is_called) FROM event_position`,
+      )
       const smtp = yield* SmtpServer.listen({ keep_bytes: false })
       yield* Layer.build(World.worker(url, { relay: World.relay(smtp) }))
       const random = dice(SEED)
       const drawn = [`WAYBILL_FUZZ_SEED=${SEED} WAYBILL_MOVE_ROUNDS=${ROUNDS}`]
-      let actors = yield* Effect.forEach(CELLS, (cell, nth) => actorIn(cell, nth + 1, dice(SEED + nth)))
+      let actors = yield* Effect.forEach(CELLS, (_, nth) => actorIn(nth, dice(SEED + nth)))
       const test = Effect.gen(function* () {
         for (let round = 1; round <= ROUNDS; round++) {
           const plans = draw(random, actors)
