@@ -181,6 +181,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender at a terminal"
   it.effect("searches with the words of the dashboard, in 80 columns, and is told how many there are", function* () {
     const { call, key, keyWith, send, world } = yield* signUp({ domains: ["acme.test"] })
     const env = { WAYBILL_URL: world.url, WAYBILL_KEY: key, XDG_CONFIG_HOME: NOWHERE }
+    const { output: none } = yield* terminal(false)(CommandLine.typeWith(env, "webhooks", "list"))
+    assert.strictEqual(none, "No webhooks yet. `waybill webhooks add URL` adds one.")
+    assert.strictEqual((yield* terminal(false)(CommandLine.typeWith(env, "logs", "ana"))).output, "No emails match.")
     const first = yield* send({ to: "ana@example.org", tags: ["eu"] })
     yield* send({ to: "bo@example.org", subject: "A subject that is far too long for a line of a terminal" })
     const type = (...words: ReadonlyArray<string>) => CommandLine.typeWith(env, ...words)

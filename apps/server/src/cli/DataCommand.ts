@@ -59,7 +59,8 @@ export const list = <const Name extends string, const Flags extends Config, Y ex
   columns: ReadonlyArray<string>,
   work: (given: Given<Flags>) => Generator<Y, ReadonlyArray<A>, never>,
   shown: (found: A) => object = (found) => found,
-) => told(name, description, flags, work, (rows) => Output.print(rows.map(shown), { json: false, columns }))
+  none?: string,
+) => told(name, description, flags, work, (rows) => Output.print(rows.map(shown), { json: false, columns, none }))
 
 /** Makes a command like `list`, of whose rows only the first may be shown. */
 export const firstOf = <const Name extends string, const Flags extends Config, Y extends Yielded, A extends object>(
@@ -69,11 +70,12 @@ export const firstOf = <const Name extends string, const Flags extends Config, Y
   columns: ReadonlyArray<string>,
   work: (given: Given<Flags>) => Generator<Y, Output.First<A>, never>,
   shown: (found: A) => object = (found) => found,
+  none?: string,
 ) =>
   make(name, description, flags, (given) =>
     Effect.flatMap(run(work(given)), ({ more, rows }) => {
       const { json } = jsonOf(given)
-      return Output.printFirst({ rows: json ? rows : rows.map(shown), more }, { json, columns })
+      return Output.printFirst({ rows: json ? rows : rows.map(shown), more }, { json, columns, none })
     }),
   )
 

@@ -10,17 +10,24 @@ import * as Options from "./Options.ts"
 /** Flag of every command whose output a script could read. */
 export const json = Options.isSet("json", "Print JSON instead of a table")
 
+interface ListOptions {
+  readonly json: boolean
+  readonly columns: ReadonlyArray<string>
+  /** Sentence for a person in place of an empty list, with the command that fills it. */
+  readonly none?: string | undefined
+}
+
 /** Prints a list as JSON, or as a table of the given columns, which fits a terminal. */
 export const print = Effect.fnUntraced(function* (
   rows: ReadonlyArray<object>,
-  { columns: names, json }: { readonly json: boolean; readonly columns: ReadonlyArray<string> },
+  { columns: names, json, none = "None." }: ListOptions,
 ) {
   if (json) return yield* printJson(rows, 2)
   const { columns, ...style } = yield* OutputStyle.current
   if (columns === undefined) return yield* Console.log(table(rows.map(asRow), names))
   const now = yield* Clock.currentTimeMillis
   yield* Console.log(
-    rows.length === 0 ? "None." : TerminalTable.write(rows.map(asRow), names, cell, now, { ...style, columns }),
+    rows.length === 0 ? none : TerminalTable.write(rows.map(asRow), names, cell, now, { ...style, columns }),
   )
 })
 
@@ -31,10 +38,7 @@ export interface First<A> {
 }
 
 /** Prints the first records of a list. What is left out is said after it, beside JSON too: a script may take them for all. */
-export const printFirst = Effect.fnUntraced(function* (
-  { more, rows }: First<object>,
-  options: { readonly json: boolean; readonly columns: ReadonlyArray<string> },
-) {
+export const printFirst = Effect.fnUntraced(function* ({ more, rows }: First<object>, options: ListOptions) {
   yield* print(rows, options)
   if (more === undefined) return
   yield* options.json || !(yield* OutputStyle.isTerminal) ? complain(more) : say(more)
@@ -52,7 +56,7 @@ export const printOne = Effect.fnUntraced(function* (row: object, options: { rea
     return yield* Effect.forEach(fields, ([name, value]) => Console.log(`${name}: ${cell(value)}`), { discard: true })
   const width = Math.max(...fields.map(([name]) => name.length))
   const now = yield* Clock.currentTimeMillis
-  // What sort of record it is, its reader knows.
+  // The reader knows what sort of record it is.
   for (const [name, value] of fields.filter(([name]) => name !== "object")) {
     const body = bodyOf(value)
     if (body !== undefined) {

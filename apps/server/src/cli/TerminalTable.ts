@@ -69,7 +69,7 @@ interface Column {
 
 type Cell = (value: unknown) => string
 
-/** Of several values the first is shown, and how many more there are. */
+/** Returns the first of several values, and how many more there are. */
 const textOf = (value: unknown, cell: Cell, now: number): string => {
   if (typeof value === "string") return relativeTime(value, now) ?? cell(value)
   const [first, ...others] = Array.isArray(value) ? (value as ReadonlyArray<unknown>) : []

@@ -80,7 +80,7 @@ const showRecord = Effect.fnUntraced(function* (record: T.DnsRecord, style: Outp
     `${state}${HiddenCharacters.escape(`${type.padEnd(6)}${name}${note.length === 0 ? "" : `  (${note.join(", ")})`}`)}`,
   )
   yield* Output.say(`${INDENT}${priority === null ? "" : `${priority} `}${value}`)
-  // That DNS has no such name, the state says.
+  // The state says that DNS has no such name.
   if (error !== null && status !== "missing") yield* Output.say(`${INDENT}${error}`)
 })
 
@@ -133,7 +133,7 @@ const list = DataCommand.command(
     )
     yield* Output.print(
       data.map((domain) => ({ ...domain, dns: foundOf(domain) })),
-      { json, columns: COLUMNS },
+      { json, columns: COLUMNS, none: "No domains yet. `waybill domains add DOMAIN` adds one." },
     )
   },
 )

@@ -35,6 +35,7 @@ const list = DataCommand.firstOf(
     return yield* firstOf((client) => client.inbound.all(Flags.present(filters)), limit)
   },
   (mail) => shown({ ...mail }),
+  "No received mail matches.",
 )
 
 /** A row for people: the sender and the recipients as plain addresses. */

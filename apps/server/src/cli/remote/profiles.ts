@@ -15,6 +15,8 @@ const list = DataCommand.list(
     const rows = Object.entries(profiles).map(([profile, { url }]) => ({ profile, url, current: profile === current }))
     return rows
   },
+  undefined,
+  "No profiles yet. `waybill login` stores one.",
 )
 
 const use = DataCommand.command(

@@ -21,6 +21,8 @@ const list = DataCommand.firstOf(
   function* ({ json: _, limit, ...filters }) {
     return yield* firstOf((client) => client.requests.all(Flags.present(filters)), limit)
   },
+  undefined,
+  "No requests match.",
 )
 
 const get = DataCommand.record(

@@ -34,6 +34,8 @@ const list = DataCommand.firstOf(
   function* ({ json: _, limit, ...filters }) {
     return yield* firstOf((client) => client.suppressions.all(Flags.present(filters)), limit)
   },
+  undefined,
+  "No suppressed addresses match.",
 )
 
 const add = DataCommand.told(

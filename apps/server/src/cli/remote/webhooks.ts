@@ -36,10 +36,18 @@ const events = Flag.String("event").pipe(
   }),
 )
 
-const list = DataCommand.list("list", "List webhooks", {}, COLUMNS, function* () {
-  const { data } = yield* call((client) => client.webhooks.list())
-  return data.map((webhook) => ({ ...webhook, state: stateOf(webhook), last_answer: answerOf(webhook) }))
-})
+const list = DataCommand.list(
+  "list",
+  "List webhooks",
+  {},
+  COLUMNS,
+  function* () {
+    const { data } = yield* call((client) => client.webhooks.list())
+    return data.map((webhook) => ({ ...webhook, state: stateOf(webhook), last_answer: answerOf(webhook) }))
+  },
+  undefined,
+  "No webhooks yet. `waybill webhooks add URL` adds one.",
+)
 
 type Listed = Awaited<ReturnType<Waybill["webhooks"]["list"]>>["data"][number]
 

@@ -30,7 +30,14 @@ export const print = Effect.fnUntraced(function* (query: T.LogsQuery, limit: num
   if (json) return yield* Output.printFirst(found, { json, columns: COLUMNS })
   const rows = yield* withShownStatus(found.rows.map((email) => ({ ...email, to: missedFirst(email, email.to) })))
   const more = isTerminal && found.more !== undefined ? yield* counted(query, limit) : found.more
-  yield* Output.printFirst({ rows, more }, { json, columns: isTerminal ? TERMINAL_COLUMNS : COLUMNS })
+  yield* Output.printFirst(
+    { rows, more },
+    {
+      json,
+      columns: isTerminal ? TERMINAL_COLUMNS : COLUMNS,
+      none: "No emails match.",
+    },
+  )
 })
 
 /** Says how many emails a query finds in all. */

@@ -171,6 +171,8 @@ const list = DataCommand.firstOf(
   function* ({ limit }) {
     return yield* firstOf((client) => client.templates.all(), limit)
   },
+  undefined,
+  "No templates yet. `waybill templates push` adds those of a folder.",
 ).pipe(Command.provide(ApiClient.layer))
 
 export const templates = Command.make("templates").pipe(
