@@ -146,7 +146,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
               await edges(".sample pre"),
             ]
             assert.isAtLeast(sections.x, text.x + text.width)
-            assert.isAtLeast(button.x, code.x + code.width)
+            assert.isAtMost(button.y + button.height, code.y)
           }).pipe(Effect.ensuring(Effect.promise(Browser.closeTabs)))
         }),
       TIMEOUT,

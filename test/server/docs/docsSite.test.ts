@@ -178,7 +178,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       assert.match(summary, /\S[.)]$/u)
       assert.notMatch(summary, /begin here/iu)
     }
-    assert.match(text, /<details><summary>Frameworks[^<]*<\/summary><dl><dt><a href="\/docs\/quickstarts\//u)
+    assert.match(
+      text,
+      /<details><summary>Frameworks[^<]*<\/summary><dl class="quiet"><dt><a href="\/docs\/quickstarts\//u,
+    )
   })
 
   it.effect("names the column in each cell, which a phone shows below one another", function* () {
@@ -226,7 +229,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
   it.effect("prints JSON as the reference does, with a name in each line", function* () {
     const world = yield* HttpWorld
     const { text } = yield* world.request("GET", "/docs/webhooks")
-    assert.include(text, "<code>{\n  &quot;id&quot;: &quot;evt_01k9…&quot;,\n")
+    assert.include(
+      text,
+      `<code>{\n  <span class="name">&quot;id&quot;</span>: <span class="string">&quot;evt_01k9…&quot;</span>,\n`,
+    )
   })
 
   it.effect("is Markdown for programs, and listed for language models", function* () {

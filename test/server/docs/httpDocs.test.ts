@@ -65,7 +65,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       [...send.matchAll(/<label [^>]*>([^<]+)/gu)].map(([, name]) => name),
       ["curl", "TypeScript", "Python", "Go", "PHP", "Ruby"],
     )
-    for (const part of ["waybill.emails.send({", "&quot;status&quot;: &quot;queued&quot;", "at most 998 characters"])
+    for (const part of ["waybill.emails.send({", '"string">&quot;queued&quot;', "at most 998 characters"])
       assert.include(send, part)
     assert.match(send, /<code>to<\/code> <span>string[^<]*<\/span> <strong>required</u)
     assert.include(send, `href="/docs/errors/domain_not_verified"`)

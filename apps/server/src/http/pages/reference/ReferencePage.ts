@@ -1,5 +1,6 @@
 import { type Contract, type ApiEndpoint, type Group, groupsOf, type Operation } from "./Contract.ts"
 import * as Clients from "./Clients.ts"
+import { codePanel } from "./codePanel.ts"
 import * as Examples from "./Examples.ts"
 import * as Fields from "./Fields.ts"
 import * as Html from "./Html.ts"
@@ -59,7 +60,7 @@ export const groupPage = (contract: Contract, group: Group, reasons: ReadonlyArr
     isReference: true,
     content: `<h1>${Html.escaped(name)}</h1>
 <p>${Html.prose(description)}</p>
-<ul class="endpoints">${endpoints.map((endpoint) => itemOf(endpoint, `#${idOf(endpoint)}`)).join("\n")}</ul>
+<ul class="endpoints panel">${endpoints.map((endpoint) => itemOf(endpoint, `#${idOf(endpoint)}`)).join("\n")}</ul>
 ${endpoints.map((endpoint) => articleOf(contract, endpoint, own)).join("\n")}
 <h2 id="errors">Errors of ${Html.escaped(name.toLowerCase())}</h2>
 <dl>${own.map(({ html, reason, status }) => `<dt>${reasonOf(reason)} <span>${status}</span></dt><dd>${html}</dd>`).join("\n")}</dl>
@@ -86,12 +87,12 @@ const itemOf = (endpoint: ApiEndpoint, to: string, id = ""): string =>
   `<li${id}><a href="${to}">${Html.escaped(titleOf(endpoint))}</a> ${routeOf(endpoint)}</li>`
 
 const routeOf = ({ method, path }: ApiEndpoint): string =>
-  `<code class="route"><span class="method">${method}</span> ${Html.escaped(path)}</code>`
+  `<code class="route"><span class="method ${method.toLowerCase()}">${method}</span> ${Html.escaped(path)}</code>`
 
 const listOf = ({ description = "", endpoints, name }: Group): string => `<section>
 <h2 id="${Html.anchor(name)}"><a href="${addressOf(name)}">${Html.escaped(name)}</a></h2>
 <p>${Html.prose(description)}</p>
-<ul class="endpoints">${endpoints
+<ul class="endpoints panel">${endpoints
   .map((endpoint) => itemOf(endpoint, `${addressOf(name)}#${idOf(endpoint)}`, ` id="${idOf(endpoint)}"`))
   .join("\n")}</ul>
 </section>`
@@ -125,25 +126,27 @@ const reasonOf = (reason: string): string => `<a href="/docs/errors/${reason}"><
 const samplesOf = (contract: Contract, endpoint: ApiEndpoint): string => {
   const id = `${idOf(endpoint)}-in`
   const samples = Clients.samplesOf(sampleCall(contract, endpoint))
+  const languages = new Map<string, string>(Clients.LANGUAGES)
   const tabs = samples.map(([language], nth) => {
     const name = language.toLowerCase()
     return `<input type="radio" name="${id}" id="${id}-${name}" value="${name}"${nth === 0 ? " checked" : ""}><label for="${id}-${name}">${language}</label>`
   })
-  const codes = samples.map(([language, code]) => sample(`${language}: ${titleOf(endpoint)}`, code))
+  const codes = samples.map(([name, code]) =>
+    codePanel({ code, language: languages.get(name) ?? "", title: "", label: `${name}: ${titleOf(endpoint)}` }),
+  )
   return `<div class="tabs" role="group" aria-label="Request: ${Html.escaped(titleOf(endpoint))}">${tabs.join("")}\n${codes.join("\n")}</div>`
 }
-
-const sample = (label: string, code: string): string =>
-  `<div class="sample"><pre tabindex="0" role="region" aria-label="${Html.escaped(label)}"><code>${Html.escaped(code)}</code></pre><button type="button" aria-label="Copy sample ${Html.escaped(label)}">Copy</button></div>`
 
 const answerOf = (contract: Contract, endpoint: ApiEndpoint): string => {
   const [status = "", { content = {} } = {}] = Object.entries(endpoint.operation.responses)[0] ?? []
   const [type = "", media] = Object.entries(content)[0] ?? []
-  const head = `<p class="status">Response <code>${status}</code></p>`
+  const title = `Response ${status}`
+  const head = `<p class="status">${title}</p>`
   if (media === undefined) return head
   if (type !== "application/json") return `${head}<p>The answer is <code>${Html.escaped(type)}</code>.</p>`
   const example = Examples.of(contract, media.schema, "", true)
-  return `${head}${sample(`Response: ${titleOf(endpoint)}`, Literal.write(Literal.JSON_TEXT, example))}`
+  const code = Literal.write(Literal.JSON_TEXT, example)
+  return codePanel({ code, language: "json", title, label: `Response: ${titleOf(endpoint)}` })
 }
 
 const parametersOf = (contract: Contract, { parameters = [] }: Operation, place: string, heading: string): string => {

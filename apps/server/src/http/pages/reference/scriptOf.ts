@@ -6,13 +6,15 @@
 export const scriptOf = (placeholder: string): string => `
 (() => {
   const origin = location.protocol + "//" + location.host
-  for (const code of document.querySelectorAll(".sample code"))
-    code.textContent = code.textContent.replace(${JSON.stringify(placeholder)}, origin)
+  for (const code of document.querySelectorAll(".sample code")) {
+    const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT)
+    while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replace(${JSON.stringify(placeholder)}, origin)
+  }
   const status = document.getElementById("status")
   document.addEventListener("click", (event) => {
     const button = event.target.closest(".sample button")
     if (button === null) return
-    const text = button.parentElement.querySelector("code").textContent
+    const text = button.closest(".sample").querySelector("code").textContent
     const copy = (event) => {
       event.clipboardData.setData("text/plain", text)
       event.preventDefault()

@@ -1,3 +1,4 @@
+import { codePanel } from "../reference/codePanel.ts"
 import * as Html from "../reference/Html.ts"
 import * as Literal from "../reference/Literal.ts"
 
@@ -120,7 +121,7 @@ const htmlOf = (block: Block, linkOf: LinkOf): string => {
     case "heading":
       return `<h${block.level} id="${Html.escaped(anchor(block.text))}">${inline(block.text, linkOf)}</h${block.level}>`
     case "fence":
-      return sample(block.language === "json" ? printed(block.lines.join("\n")) : block.lines.join("\n"))
+      return codePanel({ code: codeOf(block.language, block.lines.join("\n")), language: block.language })
     case "paragraph":
       return `<p>${inline(block.text, linkOf)}</p>`
     case "list": {
@@ -132,18 +133,15 @@ const htmlOf = (block: Block, linkOf: LinkOf): string => {
   }
 }
 
-/** Returns JSON as the reference prints it, because documents keep it in few lines; what is not whole as it stands. */
-const printed = (json: string): string => {
+/** Returns code as it stands; JSON as the reference prints it, because documents keep it in few lines, if it is whole. */
+const codeOf = (language: string, code: string): string => {
+  if (language !== "json") return code
   try {
-    return Literal.write(Literal.JSON_TEXT, JSON.parse(json))
+    return Literal.write(Literal.JSON_TEXT, JSON.parse(code))
   } catch {
-    return json
+    return code
   }
 }
-
-/** Returns code with a button that copies it. */
-export const sample = (code: string): string =>
-  `<div class="sample"><pre tabindex="0"><code>${Html.escaped(code)}</code></pre><button type="button">Copy</button></div>`
 
 const tight = (item: ReadonlyArray<Block>, linkOf: LinkOf): string =>
   item.map((block) => (block.kind === "paragraph" ? inline(block.text, linkOf) : htmlOf(block, linkOf))).join("\n")

@@ -74,32 +74,35 @@ export const frontPage = (site: Site): string => {
     const items = listed(site.pages, group).map(
       (page) => `<dt>${link(`/docs/${page.slug}`, page.title)}</dt><dd>${Html.escaped(Library.summaryOf(page))}</dd>`,
     )
-    const list = `<dl>${items.join("\n")}</dl>`
+    const list = `<dl class="quiet">${items.join("\n")}</dl>`
     if (items.length === 0) return ""
     const folded = FOLDED[group]
     return folded === undefined
       ? `<h2>${group}</h2>\n${list}`
       : `<details><summary>${folded}</summary>${list}</details>`
   })
-  const tasks = TASKS.map(([slug, task]) => `<li>${link(`/docs/${slug}`, task)}</li>`)
+  const tasks = TASKS.map(
+    ([slug, task, about]) => `<li><a href="/docs/${slug}">${task}<small>${about}</small></a></li>`,
+  )
   const intro = `<h1>Waybill documentation</h1>
-<p>Choose a task, read the ${link("/docs/api", "API reference")}, or search for an endpoint, an error reason, an
-event, a setting or a command. For programs: ${link("/llms.txt", "llms.txt")}, ${link("/llms-full.txt", "llms-full.txt")}, and every page as Markdown
-under its address with <code>.md</code>.</p>
-<ul class="tasks">${tasks.join("\n")}</ul>`
-  return shell(site, "", "Start", [intro, ...groups].join("\n"))
+<p>Choose a task, read the ${link("/docs/api", "API reference")}, or search for an endpoint, an error reason, an event, a
+setting or a command.</p>
+<ul class="cards">${tasks.join("\n")}</ul>`
+  const programs = `<p class="source">For programs: ${link("/llms.txt", "llms.txt")}, ${link("/llms-full.txt", "llms-full.txt")}, and
+every page as Markdown under its address with <code>.md</code>.</p>`
+  return shell(site, "", "Start", [intro, ...groups, programs].join("\n"))
 }
 
 /** Tasks that most readers come for, in the order in which they need it. */
-const TASKS: ReadonlyArray<readonly [slug: string, task: string]> = [
-  ["start", "Start the service"],
-  ["sending", "Send, schedule and repeat mail"],
-  ["operating/first-mail", "Set up a domain and its DNS"],
-  ["webhooks", "Receive webhooks"],
-  ["inbound", "Receive mail"],
-  ["templates", "Send by templates"],
-  ["coming-from", "Move from another service"],
-  ["operating/first-hours", "Run it in production"],
+const TASKS: ReadonlyArray<readonly [slug: string, task: string, about: string]> = [
+  ["start", "Start the service", "Install, sign in and send a first email."],
+  ["sending", "Send email", "Schedule, repeat, attach and suppress."],
+  ["operating/first-mail", "Set up a domain", "DKIM, SPF and DMARC, with your DNS provider."],
+  ["webhooks", "Receive webhooks", "Learn of deliveries, bounces and complaints."],
+  ["inbound", "Receive email", "Addresses, routes and replies."],
+  ["templates", "Use templates", "Liquid with versions, checked when you save."],
+  ["coming-from", "Move from another service", "Resend, Postmark, SendGrid or Postal."],
+  ["operating/first-hours", "Run it in production", "Backups, alerts and limits of a new instance."],
 ]
 
 const EXCERPT_CHARS = 180
