@@ -191,6 +191,14 @@ await inBrowser("search and lists", (browser) => {
     await page.getByRole("button", { name: "Clear filters" }).first().click()
     await page.getByRole("button", { name: "Filter", exact: true }).click()
     await page.getByRole("menuitem", { name: "Metadata" }).waitFor()
+    // Dates are a group of their own.
+    const dates = page.getByRole("separator").locator("~ [role=menuitem]")
+    await Browser.eventually(() => dates.allTextContents()).toEqual([
+      "Since a date",
+      "Until a date",
+      "Scheduled for",
+      "Yesterday",
+    ])
     await page.getByRole("menuitem", { name: "Yesterday" }).click()
     await Browser.eventually(() => box.inputValue()).toBe("since:yesterday until:today")
     await page.getByText("No emails match your filters").waitFor()
@@ -198,7 +206,7 @@ await inBrowser("search and lists", (browser) => {
     await Browser.eventually(listed).toEqual(SUBJECTS)
   })
 
-  it("finds by the status of any recipient, and rows say what became of them", { timeout: TIMEOUT }, async () => {
+  it("finds by the status that rows show, and they say what became of them", { timeout: TIMEOUT }, async () => {
     const { page } = tab
     const row = (subject: string) => page.getByRole("link", { name: new RegExp(subject, "u") })
     for (const [subject, text] of [
@@ -209,10 +217,16 @@ await inBrowser("search and lists", (browser) => {
     ] as const)
       await Browser.eventually(async () => (await row(subject).textContent()) ?? "").toMatch(text)
     await page.getByRole("button", { name: "Status", exact: true }).click()
-    await page.getByRole("menuitem", { name: "Bounced" }).click()
+    await page.getByRole("menuitem", { name: "Partly bounced" }).click()
     await Browser.eventually(listed).toEqual([NEWS])
-    await Browser.eventually(() => page.getByLabel("Search emails").inputValue()).toBe("anyone:bounced")
-    await page.getByRole("button", { name: "Status: Bounced", exact: true }).click()
+    await Browser.eventually(() => page.getByLabel("Search emails").inputValue()).toBe("is:partly-bounced")
+    await Browser.eventually(chips).toContain("StatusPartly bounced")
+    await page.getByRole("button", { name: "Status: Partly bounced", exact: true }).click()
+    await page.getByRole("menuitem", { name: "Bounced", exact: true }).click()
+    await Browser.eventually(() => page.getByLabel("Search emails").inputValue()).toBe("is:partly-bounced,bounced")
+    await Browser.eventually(listed).toEqual([NEWS])
+    // No search finds both, so that the last choice stays.
+    await page.getByRole("button", { name: "Status: Bounced, Partly bounced", exact: true }).click()
     await page.getByRole("menuitem", { name: "Scheduled" }).click()
     await Browser.eventually(listed).toEqual([LATER])
     await Browser.eventually(() => page.getByLabel("Search emails").inputValue()).toBe("is:scheduled")

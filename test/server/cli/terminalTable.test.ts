@@ -241,6 +241,17 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender at a terminal"
     const wrong = yield* type("logs", "form:ana")
     assert.isTrue(Exit.isFailure(wrong.exit))
     assert.match(wrong.errors, /^waybill: `q` is not understood at “form:ana”. .* Did you mean “from:”\?/u)
+    const question = yield* terminal(false)(type("logs", "queued today"))
+    assert.strictEqual(question.output, "None.")
+    assert.strictEqual(
+      question.errors,
+      "Read as is:queued since:today: 2 emails. To list them: waybill logs 'is:queued since:today'",
+    )
+    const unread = yield* type("emails", "list", "why did ana OR bo get it")
+    assert.match(unread.errors, /^“OR” is searched as text: .*\nwaybill: .* at most 5 words/u)
+    const long = yield* type("logs", "why did ana not get it")
+    assert.match(long.errors, /^Read as to:ana is:bounced,failed,suppressed: 0 emails\.\nwaybill: .* at most 5 words/u)
+    assert.strictEqual((yield* type("logs", "queued today", "--json")).errors, "")
     const timeline = yield* terminal(true)(type("emails", "timeline", first))
     assert.match(timeline.output.replaceAll(COLOURS, ""), /^\d{4}-\d\d-\d\d UTC\n● [\d:.]{12} {12}queued +by \S.*$/u)
     assert.include(timeline.output, "\u001b[33mqueued")

@@ -23,6 +23,7 @@ import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as MeantSearch from "@waybill/domain/search/MeantSearch"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import { SEARCH_DELAY_MS, useTypedText } from "../ui/controls/SearchField.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { Results } from "../ui/feedback/Results.tsx"
 import { EmailSearchBar } from "./search/EmailSearchBar.tsx"
 import { ExportEmails } from "./search/ExportEmails.tsx"
@@ -72,14 +73,18 @@ export const Emails = () => {
   const isPending = typed.isPending && EmailSearch.parse(typed.text, context).isUnderstood
   const meant = useMemo(() => MeantSearch.meantBy(text, context), [text, context])
   const foundNone = !isUnderstood || (query.data !== undefined && loaded.length === 0)
-  // The search that was probably meant is offered if it finds some.
+  // The search that was probably meant is shown also if it finds none, so that the words do not seem to be misunderstood.
   const meantQuery = useInfiniteQuery({
     ...LiveEmails.emailListQuery(EmailSearch.parse(meant ?? "", context).filters),
     enabled: meant !== undefined && foundNone && !isLoading,
   })
   const clear = (
     <span className="flex flex-wrap justify-center gap-2">
-      {meant === undefined || rowsIn(meantQuery.data) === 0 ? undefined : (
+      {meant === undefined || meantQuery.data === undefined ? undefined : rowsIn(meantQuery.data) === 0 ? (
+        <span className="w-full text-sm text-ink-2">
+          Read as <UntrustedText text={meant} />: 0 emails
+        </span>
+      ) : (
         <Button variant="primary" onClick={() => setSearch(meant)}>
           Search for {meant}
         </Button>

@@ -1,4 +1,4 @@
-import * as EmailSearch from "@waybill/domain/search/EmailSearch"
+import * as SearchedStatus from "@waybill/domain/search/SearchedStatus"
 import type { EmailStatus, StatsRow } from "../api/Records.ts"
 import type { TimeRange } from "../early/TimeRange.ts"
 
@@ -8,7 +8,7 @@ export type Totals = { readonly accepted: number } & { readonly [S in EmailStatu
 export const sum = (rows: ReadonlyArray<Pick<StatsRow, "accepted" | "recipient_counts">>): Totals => ({
   accepted: rows.reduce((total, { accepted }) => total + accepted, 0),
   ...(Object.fromEntries(
-    EmailSearch.STATUSES.map((status) => [
+    SearchedStatus.OF_RECIPIENTS.map((status) => [
       status,
       rows.reduce((total, row) => total + row.recipient_counts[status], 0),
     ]),

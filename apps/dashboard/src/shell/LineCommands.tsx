@@ -1,11 +1,13 @@
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as MeantSearch from "@waybill/domain/search/MeantSearch"
+import * as SearchedStatus from "@waybill/domain/search/SearchedStatus"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import { ArrowRight, Ban, CircleX, Mail } from "lucide-react"
 import type { ReactNode } from "react"
 import type { Suppression } from "../api/Records.ts"
 import type { EmailFilters } from "../emails/search/EmailFilters.ts"
 import * as SuppressionReason from "../ui/display/SuppressionReason.ts"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import * as LineOrders from "./LineOrders.ts"
 import { matchesWords } from "./matchesWords.ts"
 
@@ -16,6 +18,8 @@ export interface Command {
   readonly content?: ReactNode
   readonly icon: ReactNode
   readonly keys?: ReadonlyArray<string>
+  /** Other words by which people look for it. */
+  readonly keywords?: ReadonlyArray<string>
   /** Whether it is a screen or an action by its name, so that the text that found it is no search to remember. */
   readonly isNamed?: boolean
   /** The search that it repeats. */
@@ -38,23 +42,31 @@ export const searchOf = (query: string): { readonly text: string; readonly filte
   return { text: hasField ? query : phrase, filters: { q: phrase } }
 }
 
-/** The search that the words of a text probably mean, or an empty one; a state alone has a command of its own. */
+/** Begins a line that is a command, and no question. */
+const COMMANDING = /^(?:cancel|resend|reschedule|send again|suppress|block|stop) /iu
+
+/** The search that the words of a question probably mean, or an empty one. */
 export const meantOf = (query: string): ReturnType<typeof searchOf> => {
   const context = { keys: undefined, now: Date.now() }
-  const text = MeantSearch.meantBy(query, context) ?? ""
-  return /^is:\S+$/u.test(text)
-    ? { text: "", filters: {} }
-    : { text, filters: EmailSearch.parse(text, context).filters }
+  const text = COMMANDING.test(query) ? "" : (MeantSearch.meantBy(query, context) ?? "")
+  return { text, filters: EmailSearch.parse(text, context).filters }
 }
 
-export const ofMeant = (search: string, go: Go): Command => ({
+/** Shows how a question is read, with the number of emails also if there are none. */
+export const ofMeant = (search: string, count: string, go: Go): Command => ({
   name: `Emails: ${search}`,
+  content: (
+    <>
+      <span className="min-w-0 grow truncate">
+        Emails: <UntrustedText text={search} />
+      </span>
+      <span className="shrink-0 text-xs text-ink-3">{count}</span>
+    </>
+  ),
   icon: <Mail size={ICON} />,
   run: go("/emails", { search }),
 })
 
-/** A whole address. */
-const ADDRESS = /^[^@\s"]+@[^@\s"]+\.[^@\s.":]+$/u
 /** An address, or a domain with or without the @. */
 const SENDER = /^[^@\s"]*@?[^@\s"]+\.[^@\s.":]+$/u
 
@@ -65,7 +77,7 @@ const CANCELING = /^cancel /iu
 /** Returns the address that a line is, or that it would suppress: "stop all mail to ana@acme.com". */
 export const addressIn = (line: string): string | undefined => {
   const address = SUPPRESSING.test(line) ? line.slice(line.lastIndexOf(" ") + 1) : line
-  return ADDRESS.test(address) ? address : undefined
+  return EmailSearch.isAddress(address) ? address : undefined
 }
 
 export const isCancel = (line: string): boolean => CANCELING.test(line)
@@ -124,14 +136,14 @@ export const ofStatus = (query: string, go: Go): ReadonlyArray<Command> => {
   const [first = ""] = query.split(/\s+/u)
   return first.length < MIN_STATUS_CHARS
     ? []
-    : EmailSearch.EMAIL_STATUSES.flatMap((status): ReadonlyArray<Command> => {
-        const name = `${status.slice(0, 1).toUpperCase()}${status.slice(1)} emails`
+    : SearchedStatus.OF_EMAILS.flatMap((status): ReadonlyArray<Command> => {
+        const name = `${SearchedStatus.nameOf(status)} emails`
         return matchesWords(status, first) && matchesWords(name, query)
           ? [
               {
                 name,
                 icon: <Mail size={ICON} />,
-                run: go("/emails", { search: `${status === "scheduled" ? "is" : "anyone"}:${status}` }),
+                run: go("/emails", { search: `is:${status}` }),
               },
             ]
           : []
@@ -153,7 +165,7 @@ export const ofText = (query: string, search: string, go: Go): ReadonlyArray<Com
       icon: mail,
       run: go("/emails", { search }),
     },
-    ...(SENDER.test(query) && !ADDRESS.test(query)
+    ...(SENDER.test(query) && !EmailSearch.isAddress(query)
       ? [{ name: `Emails from ${query}`, icon: mail, run: go("/emails", { search: `from:${query}` }) }]
       : []),
   ]

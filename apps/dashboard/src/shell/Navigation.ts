@@ -49,7 +49,14 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
   {
     title: "Email",
     screens: [
-      { name: "Overview", to: "/overview", icon: Activity, key: "o", scope: "email:logs:read" },
+      {
+        name: "Overview",
+        to: "/overview",
+        icon: Activity,
+        key: "o",
+        scope: "email:logs:read",
+        keywords: ["is anything wrong", "problems", "health", "bounce rate"],
+      },
       { name: "Emails", to: "/emails", icon: Mail, key: "e", scope: "email:logs:read" },
       { name: "Received", to: "/received", icon: MailOpen, key: "i", scope: "inbound:read" },
       { name: "Routes", to: "/routes", icon: Signpost, key: "u", scope: "inbound:write" },
@@ -67,7 +74,7 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
         icon: Globe,
         key: "d",
         scope: "domains:read",
-        keywords: ["dkim", "spf", "dmarc", "dns"],
+        keywords: ["domain health", "dkim", "spf", "dmarc", "dns"],
       },
       { name: "Templates", to: "/templates", icon: LayoutTemplate, key: "t", scope: "templates:read" },
       { name: "Webhooks", to: "/webhooks", icon: Webhook, key: "w", scope: "webhooks:manage" },
@@ -127,7 +134,7 @@ export const ALL_SCREENS: ReadonlyArray<NavigationItem> = SECTIONS.flatMap(({ sc
 const MIN_KEYWORD_CHARS = 3
 
 /** Whether a text begins as a keyword of the screen does: "who changed my domain", "rot". Parts within mean nothing. */
-export const isMeant = ({ keywords = [] }: NavigationItem, text: string): boolean => {
+export const isMeant = ({ keywords = [] }: Pick<NavigationItem, "keywords">, text: string): boolean => {
   const typed = text.toLowerCase().replace(/\s+/gu, " ")
   return (
     typed.length >= MIN_KEYWORD_CHARS &&

@@ -24,6 +24,7 @@ import * as Queries from "../api/Queries.ts"
 import * as Stored from "../api/Stored.ts"
 import type { Scope } from "../api/Records.ts"
 import { permits } from "../early/permits.ts"
+import * as EmailTotals from "../emails/search/EmailTotals.ts"
 import { PaletteEmail } from "../emails/search/PaletteEmail.tsx"
 import { type EmailHits, useEmailHits } from "../emails/search/useEmailHits.ts"
 import { setTheme, useIsDark } from "../session/Theme.ts"
@@ -72,7 +73,11 @@ export const useCommands = (text: string): Commands => {
   const hits = useEmailHits(sought, { ...order?.filters, ...search.filters })
   const { emails } = hits
   const meant = useMemo(() => LineCommands.meantOf(query), [query])
-  const isMeant = useEmailHits(meant.text, meant.filters).emails.length > 0
+  const meantHits = useEmailHits(meant.text, meant.filters)
+  const hasMeant = meantHits.emails.length > 0
+  const meantCount = meantHits.isPending
+    ? ""
+    : EmailTotals.text({ count: meantHits.emails.length, is_exact: !meantHits.hasMore })
   const records = useRecords(query)
   const signOut = useSignOut()
   const suppress = useSuppress()
@@ -101,15 +106,24 @@ export const useCommands = (text: string): Commands => {
         icon,
         run: go(to, { new: "true" }),
       })),
+      ...(permits(session.scopes, "webhooks:manage")
+        ? [{ name: "Failing webhooks", icon: <Webhook size={ICON} />, run: go("/webhooks", { status: "failing" }) }]
+        : []),
       { name: "Docs", icon: <BookOpen size={ICON} />, run: () => openPage("/docs") },
-      { name: "Sign out", icon: <LogOut size={ICON} />, run: () => void signOut() },
+      {
+        name: "Sign out",
+        keywords: ["log out", "logout"],
+        icon: <LogOut size={ICON} />,
+        run: () => void signOut(),
+      },
       isDark
         ? { name: "Use light theme", icon: <Sun size={ICON} />, run: () => setTheme("light") }
         : { name: "Use dark theme", icon: <Moon size={ICON} />, run: () => setTheme("dark") },
     ]
-    const matches = [...screens, ...actions.filter(({ name }) => matchesWords(name, query))].map(
-      (command): Command => ({ ...command, isNamed: true }),
-    )
+    const matches = [
+      ...screens,
+      ...actions.filter((action) => matchesWords(action.name, query) || Navigation.isMeant(action, query)),
+    ].map((command): Command => ({ ...command, isNamed: true }))
     const searches =
       query === ""
         ? Stored.lastSearches().map((search): Command => ({
@@ -170,6 +184,10 @@ export const useCommands = (text: string): Commands => {
             canSuppress ? suppress : undefined,
             go,
           )
+    const ofStatus = canRead ? LineCommands.ofStatus(query, go) : []
+    // A state alone has a command of its own.
+    const isMeant = canRead && meant.text !== "" && !(ofStatus.length > 0 && /^is:\S+$/u.test(meant.text))
+    const ofMeaning = isMeant ? [LineCommands.ofMeant(meant.text, meantCount, go)] : []
     const ofWaiting = permits(session.scopes, "email:send") ? LineCommands.cancel(query, go) : []
     return {
       only: others.length === 0 && ofAddress.length === 0 && ofWaiting.length === 0 ? only?.name : undefined,
@@ -179,9 +197,10 @@ export const useCommands = (text: string): Commands => {
         ...ofAddress,
         ...(LineCommands.isCancel(query) ? ofWaiting : []),
         ...matches,
-        ...(isMeant ? [LineCommands.ofMeant(meant.text, go)] : canRead ? LineCommands.ofStatus(query, go) : []),
+        ...(isMeant && hasMeant ? ofMeaning : ofStatus),
         ...named,
         ...LineCommands.ofText(sought, search.text, go),
+        ...(hasMeant ? [] : ofMeaning),
         ...(LineCommands.isCancel(query) ? [] : ofWaiting),
         ...(order === undefined ? mails : []),
         ...docs,
@@ -190,10 +209,11 @@ export const useCommands = (text: string): Commands => {
   }, [
     address,
     emails,
+    hasMeant,
     isDark,
     history,
-    isMeant,
     meant,
+    meantCount,
     order,
     query,
     records,

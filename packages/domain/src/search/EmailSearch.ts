@@ -1,8 +1,8 @@
-import type * as EmailStatus from "../email/EmailStatus.ts"
 import { nearestName } from "../values/nearestName.ts"
 import * as MailboxProvider from "./MailboxProvider.ts"
 import * as ReplyCode from "./ReplyCode.ts"
 import * as SearchDates from "./SearchDates.ts"
+import * as SearchedStatus from "./SearchedStatus.ts"
 import * as SearchText from "./SearchText.ts"
 
 // The one grammar of a search: of the dashboard's box and palette, of `q` of the API, and of the command line. Without an
@@ -39,21 +39,6 @@ export interface Filters {
   readonly template?: string
 }
 
-export const STATUSES: ReadonlyArray<EmailStatus.Status> = [
-  "queued",
-  "sent",
-  "delivered",
-  "deferred",
-  "bounced",
-  "failed",
-  "suppressed",
-  "canceled",
-  "complained",
-]
-
-/** Statuses of emails to filter by: an email that is queued for later is "scheduled". */
-export const EMAIL_STATUSES: ReadonlyArray<EmailStatus.Status | "scheduled"> = ["scheduled", ...STATUSES]
-
 /** Keys and templates that a search may name, and its time. */
 export interface Context {
   /** Undefined while the keys are not known, or for users who may not see them. */
@@ -87,7 +72,9 @@ export const MAX_TAGS = 5
 export const MAX_PAIRS = 5
 export const MAX_PART_CHARS = 200
 
-const ADDRESS = /^[^@\s]+@[^@\s]+\.[^@\s.]+$/u
+/** A whole address as people write it; a pattern such as `*@acme.com` is none. */
+const ADDRESS = /^[^@\s"*?:<>]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+$/u
+export const isAddress = (text: string): boolean => ADDRESS.test(text)
 const DOMAIN = /^[^@\s.]+(?:\.[^@\s.]+)+$/u
 const PAIR = /^([^=]{1,64})=(.+)$/su
 const EMAIL_ID = /^<?msg_[0-7][0-9a-hjkmnp-tv-z]{25}(?:@[^@<>\s]+)?>?$/u
@@ -114,6 +101,7 @@ export const parse = (text: string, context: Context): Search => {
     const read = readToken(token, filters, words, context, text)
     return "problem" in read ? { start, end, name: token.field ?? "Text", value, ...read } : { start, end, ...read }
   })
+  Object.assign(filters, SearchedStatus.filtersOf(valuesIn(filters.status), filters.recipient_status))
   if (words.length > 0) filters.q = words.map((word) => `"${word}"`).join(" ")
   return { filters, chips, isUnderstood: chips.every(({ problem }) => problem === undefined) }
 }
@@ -130,7 +118,18 @@ const readToken = (
   if (!SearchText.isField(field)) return unknownField(text.slice(start, start + field.length), value)
   if (value === "") return { problem: `Type ${EXPECTED[field]} after “${field}:”.` }
   if (value.length > MAX_PART_CHARS) return { problem: `Use at most ${MAX_PART_CHARS} characters.` }
-  return READERS[field](value, filters, context)
+  return patternProblem(field, value) ?? READERS[field](value, filters, context)
+}
+
+/** Of a pattern, the begin is a part of the addresses of recipients, and the end a domain of senders. */
+const patternProblem = (field: SearchText.Field, value: string): Problem | undefined => {
+  if (!value.includes("*") || !["to", "from", "domain"].includes(field)) return undefined
+  const pieces = value.split("*").flatMap((piece) => piece.replace(/^[.]/u, "").replace(/[.]$/u, "") || [])
+  const piece = pieces.at(field === "to" ? 0 : -1)
+  const problem = `There are no patterns${field === "to" ? ": a part of an address finds it" : ""}.`
+  if (piece === undefined) return { problem }
+  const correction = SearchText.write(field, piece)
+  return { problem: `${problem} Did you mean “${correction}”?`, correction }
 }
 
 const unknownField = (field: string, value: string): Problem => {
@@ -186,20 +185,22 @@ type Reader = (value: string, filters: Mutable, context: Context) => Understood
 const statusReader =
   (key: "status" | "recipient_status", name: string, known: ReadonlyArray<string>): Reader =>
   (value, filters) => {
-    const statuses = valuesIn(value)
+    const statuses = valuesIn(value).map((each) => each.replaceAll(" ", "-"))
     const unknown = statuses.find((each) => !known.includes(each))
     if (unknown !== undefined) {
-      const nearest = nearestName(unknown, known)
+      const meant = SearchedStatus.meantBy(unknown, known)
       const problem = `There is no status “${unknown}”.`
-      if (nearest === undefined) return { problem: `${problem} Use ${known.join(", ")}.` }
-      const corrected = statuses.map((each) => (each === unknown ? nearest : each)).join(",")
+      if (meant === undefined) return { problem: `${problem} Use ${known.join(", ")}.` }
+      const corrected = statuses.map((each) => (each === unknown ? meant : each)).join(",")
       return {
-        problem: `${problem} Did you mean “${nearest}”?`,
+        problem: `${problem} Did you mean “${meant}”?`,
         correction: SearchText.write(key === "status" ? "is" : "anyone", corrected),
       }
     }
     filters[key] = [...new Set([...(filters[key]?.split(",") ?? []), ...statuses])].join(",")
-    return { name, value: statuses.map(capitalize).join(", ") }
+    return SearchedStatus.filtersOf(valuesIn(filters.status), filters.recipient_status) === undefined
+      ? { problem: "With “partly-bounced”, only “bounced” goes together. Use anyone:bounced,failed for any recipient." }
+      : { name, value: statuses.map(SearchedStatus.nameOf).join(", ") }
   }
 
 /** Splits values that commas separate. */
@@ -234,8 +235,6 @@ const providerProblem = (text: string): Problem => {
     ? { problem: `${problem} Did you mean “${part}”?`, correction: part }
     : { problem: `${problem} Use ${MailboxProvider.ALL.join(", ")}, or a part of the addresses, such as to:@acme.com.` }
 }
-
-const capitalize = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
 
 const dateReader =
   (key: "created_after" | "created_before", name: string): Reader =>
@@ -279,8 +278,8 @@ const READERS: { readonly [F in SearchText.Field]: Reader } = {
     DOMAIN.test(value)
       ? once(filters, "domain", value.toLowerCase(), { name: "From domain", value })
       : { problem: "Use a domain, such as acme.com." },
-  is: statusReader("status", "Status", EMAIL_STATUSES),
-  anyone: statusReader("recipient_status", "Any recipient", STATUSES),
+  is: statusReader("status", "Status", SearchedStatus.OF_EMAILS),
+  anyone: statusReader("recipient_status", "Any recipient", SearchedStatus.OF_RECIPIENTS),
   code: (value, filters) => {
     const codes = [...valuesIn(filters.code), ...valuesIn(value)]
     const wrong = codes.find((code) => !ReplyCode.isCode(code))

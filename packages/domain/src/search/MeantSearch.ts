@@ -1,35 +1,184 @@
 import * as EmailSearch from "./EmailSearch.ts"
 import * as MailboxProvider from "./MailboxProvider.ts"
+import * as Phrases from "./Phrases.ts"
+import * as ReplyCode from "./ReplyCode.ts"
 import * as SearchDates from "./SearchDates.ts"
+import * as SearchedStatus from "./SearchedStatus.ts"
 import * as SearchText from "./SearchText.ts"
 
 // Without an import of a library, because browsers load it too.
 
-/** Words between those that say which emails are meant. */
-const FILLERS: ReadonlySet<string> = new Set(
-  "a all an and at by email emails for from in mail mails me my of on since that the to was were which with".split(" "),
-)
-
-/**
- * Returns the search that free words probably mean, if they found nothing: the name of a status or of a provider is that
- * filter, a time is the start, and filler words mean nothing. `bounced at gmail yesterday` is
- * `is:bounced provider:gmail since:yesterday`.
- */
-export const meantBy = (text: string, context: EmailSearch.Context): string | undefined => {
-  const written = SearchText.tokensOf(text).map((token) => ({ token, part: text.slice(token.start, token.end) }))
-  const meant = written.map(({ part, token: { field, isQuoted, value } }) =>
-    field !== undefined || isQuoted ? part : wordMeaning(value, context.now),
-  )
-  const search = meant.filter((part) => part !== "").join(" ")
-  const isSame = meant.every((part, nth) => part === written[nth]?.part)
-  return isSame || search === "" || !EmailSearch.parse(search, context).isUnderstood ? undefined : search
+/** A word of a question; a filter or a text in quotes stays as it is. */
+interface Word {
+  readonly text: string
+  readonly isPlain: boolean
 }
 
-const wordMeaning = (word: string, now: number): string => {
+/** A reading of some words: their part of the search, which is empty for words that say nothing. */
+interface Part {
+  readonly search: string
+  readonly isRead: boolean
+}
+
+/**
+ * Returns the search that plain words probably mean: `bounced at gmail yesterday` is
+ * `is:bounced provider:gmail since:yesterday until:today`. Undefined if they are no question, or have a negation for which
+ * there is no filter. `Phrases.ts` has the words.
+ */
+export const meantBy = (text: string, context: EmailSearch.Context): string | undefined => {
+  if (text.length > EmailSearch.MAX_PART_CHARS) return undefined
+  const words = wordsOf(text)
+  const parts = joined(partsOf(words, context.now))
+  const isQuestion = parts.some(({ isRead }) => isRead) || words.length > EmailSearch.MAX_WORDS
+  if (!isQuestion || parts.some(({ isRead, search }) => !isRead && isOperator(search))) return undefined
+  const search = parts.map((part) => part.search).join(" ")
+  return search === "" || !EmailSearch.parse(search, context).isUnderstood ? undefined : search
+}
+
+/** Whether a word excludes or joins others in other searches: `not`, `-delivered`, `or`. */
+export const isOperator = (word: string): boolean =>
+  Phrases.NEGATIONS.has(word.toLowerCase()) || /^[-!]\p{L}/u.test(word) || isOr(word)
+
+/** Whether a word joins alternatives in other searches. */
+export const isOr = (word: string): boolean => /^(?:or|\|\|?)$/iu.test(word)
+
+const wordsOf = (text: string): ReadonlyArray<Word> =>
+  SearchText.tokensOf(text).flatMap(({ end, field, isQuoted, start, value }): ReadonlyArray<Word> => {
+    if (field !== undefined || isQuoted) return [{ text: text.slice(start, end), isPlain: false }]
+    const word = value.replace("’", "'").replace(/[?!,]$/u, "")
+    const spelled = word.replace(/n't$/iu, " not").replace(/'s$/iu, "")
+    return spelled.split(" ").flatMap((each) => (each === "" ? [] : [{ text: each, isPlain: true }]))
+  })
+
+const partsOf = (words: ReadonlyArray<Word>, now: number): ReadonlyArray<Part> => {
+  const parts: Array<Part> = []
+  for (let nth = 0; nth < words.length;) {
+    const phrase = phraseAt(words, nth, now)
+    const word = words[nth]
+    nth += phrase?.length ?? 1
+    if (phrase !== undefined) parts.push({ search: phrase.search, isRead: true })
+    else if (word?.isPlain === true) parts.push(...wordPart(word.text, now))
+    else if (word !== undefined) parts.push({ search: word.text, isRead: false })
+  }
+  return parts
+}
+
+/** Phrases, those of most words first. */
+const PHRASES = Phrases.PHRASES.map(([phrase, search]) => ({ words: phrase.split(" "), search })).sort(
+  (a, b) => b.words.length - a.words.length,
+)
+
+const phraseAt = (words: ReadonlyArray<Word>, start: number, now: number) => {
+  for (const phrase of PHRASES) {
+    const values = valuesOf(phrase.words, words.slice(start, start + phrase.words.length), now)
+    if (values === undefined) continue
+    const search = phrase.search.replace(/[A-Z]+/gu, (name) => values.get(name) ?? name)
+    return { length: phrase.words.length, search }
+  }
+  return undefined
+}
+
+/** Returns the values of the placeholders of a phrase; undefined if the words are not the phrase. */
+const valuesOf = (
+  phrase: ReadonlyArray<string>,
+  words: ReadonlyArray<Word>,
+  now: number,
+): ReadonlyMap<string, string> | undefined => {
+  const values = new Map<string, string>()
+  for (const [nth, name] of phrase.entries()) {
+    const word = words[nth]
+    if (word === undefined || !word.isPlain) return undefined
+    const value = isPlaceholder(name) ? PLACEHOLDERS[name](word.text, now) : same(name, word.text)
+    if (value === undefined) return undefined
+    values.set(name, value)
+  }
+  return values
+}
+
+const same = (name: string, word: string): string | undefined => (name === word.toLowerCase() ? name : undefined)
+
+/** Each reads a word as the value of its place, or as none. */
+const PLACEHOLDERS = {
+  /** A person or a provider, as a filter. */
+  WHO: (word: string, now: number) =>
+    isName(word, now) ? (providerIn(word) ?? SearchText.write("to", word)) : undefined,
+  /** A provider or a domain, also without its ending, as a filter. */
+  PLACE: (word: string, now: number) =>
+    isName(word, now) && /^@?\p{L}/u.test(word)
+      ? (providerIn(word) ?? SearchText.write("to", `@${word.replace(/^@/u, "")}`))
+      : undefined,
+  GET: (word: string) => ["get", "got", "receive", "received"].find((each) => each === word.toLowerCase()),
+  ARRIVE: (word: string) => ["arrive", "arrived", "come", "delivered"].find((each) => each === word.toLowerCase()),
+  DAY: (word: string, now: number) =>
+    [word.toLowerCase()].find((each) => SearchDates.upcoming(each, now) !== undefined),
+  TIME: (word: string, now: number) =>
+    [word.toLowerCase(), word].find((each) => SearchDates.parse(each, now) !== undefined),
+  CODE: (word: string) => [word.toLowerCase()].find(ReplyCode.isCode),
+  /** The name of a pair of metadata, which usually begins with a small letter. */
+  NAME: (word: string, now: number) =>
+    isName(word, now) && /^\p{L}[\p{L}\p{N}_-]*$/u.test(word)
+      ? word.slice(0, 1).toLowerCase() + word.slice(1)
+      : undefined,
+  /** The value of a pair: a number, or an id with one. */
+  VALUE: (word: string, now: number) =>
+    /^#?[\p{L}\p{N}_.-]{3,}$/u.test(word) && /\p{N}/u.test(word) && SearchDates.parse(word, now) === undefined
+      ? word.replace("#", "")
+      : undefined,
+}
+
+const isPlaceholder = (name: string): name is keyof typeof PLACEHOLDERS => Object.hasOwn(PLACEHOLDERS, name)
+
+/** Whether a word may be the name of somebody or something: it means nothing else. */
+const isName = (word: string, now: number): boolean => {
   const name = word.toLowerCase()
-  if (FILLERS.has(name)) return ""
-  if (EmailSearch.EMAIL_STATUSES.some((status) => status === name)) return SearchText.write("is", name)
-  if (SearchDates.parse(word, now) !== undefined) return SearchText.write("since", name)
+  return (
+    !Phrases.FILLERS.has(name) &&
+    !isOperator(word) &&
+    statusesIn(name) === undefined &&
+    !ReplyCode.isCode(name) &&
+    SearchDates.parse(word, now) === undefined
+  )
+}
+
+const providerIn = (word: string): string | undefined => {
   const provider = MailboxProvider.named(word)
-  return provider === undefined ? word : SearchText.write("provider", provider)
+  return provider === undefined ? undefined : SearchText.write("provider", provider)
+}
+
+const statusesIn = (name: string): string | undefined =>
+  SearchedStatus.OF_EMAILS.find((status) => status === name) ?? Phrases.STATUS_WORDS.get(name)
+
+const wordPart = (word: string, now: number): ReadonlyArray<Part> => {
+  const name = word.toLowerCase()
+  if (Phrases.FILLERS.has(name)) return []
+  const statuses = statusesIn(name)
+  const search =
+    statuses === undefined ? (codeIn(name) ?? timeIn(word, now) ?? providerIn(word)) : SearchText.write("is", statuses)
+  return [{ search: search ?? word, isRead: search !== undefined }]
+}
+
+const codeIn = (name: string): string | undefined =>
+  ReplyCode.isCode(name) ? SearchText.write("code", name) : undefined
+
+/** Reads a date as its day, and other times as those since then. */
+const timeIn = (word: string, now: number): string | undefined => {
+  const time = PLACEHOLDERS.TIME(word, now)
+  if (time === undefined) return undefined
+  const since = SearchText.write("since", time)
+  const day = /^\d{4}-\d{2}-\d{2}$/u.test(time) ? SearchDates.upcoming(time, now) : undefined
+  return day === undefined ? since : `${since} ${SearchText.write("until", SearchDates.write(day.to, now))}`
+}
+
+const IS = "is:"
+const isState = (part: Part | undefined): boolean => part?.search.startsWith(IS) === true
+
+/** Joins statuses into one filter, which finds any of them, so that an "or" between them says nothing. */
+const joined = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => {
+  const states = parts.filter(isState)
+  const statuses = [...new Set(states.flatMap(({ search }) => search.slice(IS.length).split(",")))]
+  const all = { search: `${IS}${statuses.join(",")}`, isRead: states.some(({ isRead }) => isRead) }
+  return parts.flatMap((part, nth) => {
+    if (isState(part)) return part === states[0] ? [all] : []
+    return isOr(part.search) && isState(parts[nth - 1]) && isState(parts[nth + 1]) ? [] : [part]
+  })
 }

@@ -6,7 +6,7 @@ interface ShownEmail {
 }
 
 /** Outcomes that a delivered email does not hide, the worst first. */
-const HIDDEN_OUTCOMES = ["bounced", "failed", "suppressed"] as const
+export const HIDDEN_OUTCOMES = ["bounced", "failed", "suppressed"] as const
 
 /**
  * Returns the status that screens and terminals show. A queued email of the future is "scheduled", and one that reached only

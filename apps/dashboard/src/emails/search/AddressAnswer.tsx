@@ -1,16 +1,17 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
+import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import { Ban } from "lucide-react"
 import * as Queries from "../../api/Queries.ts"
 import { useHasScope } from "../../session/useHasScope.ts"
 import * as SuppressionReason from "../../ui/display/SuppressionReason.ts"
 import type { EmailFilters } from "./EmailFilters.ts"
 
-const ADDRESS = /^"?([^@\s"]+@[^@\s"]+\.[^@\s."]+)"?$/u
-
 /** The one address that a search asks for, as a recipient or as its only words. */
-export const addressOf = ({ q, recipient, to = recipient ?? q ?? "" }: EmailFilters): string | undefined =>
-  ADDRESS.exec(to)?.[1]
+export const addressOf = ({ q, recipient, to = recipient ?? q ?? "" }: EmailFilters): string | undefined => {
+  const address = to.replaceAll('"', "")
+  return EmailSearch.isAddress(address) ? address : undefined
+}
 
 /** Says of an address without mail that it is suppressed: a request to it alone is refused, and leaves no mail. */
 export const AddressAnswer = ({ filters }: { readonly filters: EmailFilters }) => {

@@ -1,6 +1,7 @@
 import * as SimulatedSuppression from "@waybill/domain/explanation/SimulatedSuppression"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as ReplyCode from "@waybill/domain/search/ReplyCode"
+import * as SearchedStatus from "@waybill/domain/search/SearchedStatus"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
 import type { Email, Recipient } from "../../api/Records.ts"
@@ -9,7 +10,7 @@ export type EmailFilters = EmailSearch.Filters
 
 /** Returns how many recipients are in each state: "3 delivered", "1 bounced". */
 export const outcomesOf = ({ recipient_counts }: Email): ReadonlyArray<string> =>
-  EmailSearch.STATUSES.flatMap((status) => {
+  SearchedStatus.OF_RECIPIENTS.flatMap((status) => {
     const count = recipient_counts[status] ?? 0
     return count === 0 ? [] : [`${count} ${status}`]
   })

@@ -9,13 +9,14 @@ import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
 import { FilterBar } from "../../ui/layout/FilterBar.tsx"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import { SavedViews } from "./SavedViews.tsx"
+import * as SearchedStatus from "@waybill/domain/search/SearchedStatus"
+import { searchHints } from "@waybill/domain/search/searchHints"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import { suggestionsOf } from "./suggestionsOf.ts"
 import type { SearchContext } from "./useSearchContext.ts"
 
-const capitalize = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
-const choicesOf = (statuses: ReadonlyArray<string>) =>
-  statuses.map((status) => ({ value: status, name: capitalize(status) }))
+/** Statuses as the rows of the list show them. */
+const STATUSES = SearchedStatus.OF_EMAILS.map((status) => ({ value: status, name: SearchedStatus.nameOf(status) }))
 
 const INSERTED: ReadonlyArray<readonly [field: SearchText.Field, name: string]> = [
   ["from", "From"],
@@ -28,10 +29,13 @@ const INSERTED: ReadonlyArray<readonly [field: SearchText.Field, name: string]> 
   ["template", "Template"],
   ["code", "Reply code"],
   ["provider", "Mailbox provider"],
+  ["anyone", "Any recipient"],
+  ["id", "Id or Message-ID"],
+]
+const INSERTED_DATES: typeof INSERTED = [
   ["since", "Since a date"],
   ["until", "Until a date"],
   ["scheduled", "Scheduled for"],
-  ["id", "Id or Message-ID"],
 ]
 
 /** Searches that an empty box shows. */
@@ -41,16 +45,13 @@ const EXAMPLES = ["is:bounced since:7d", "to:@gmail.com", "tag:welcome", '"reset
 const yesterdayIn = (text: string): string =>
   SearchText.withValues(SearchText.withValues(text, "since", ["yesterday"]), "until", ["today"])
 
-/** The status of emails that no recipient has. */
-const SCHEDULED = "scheduled"
-
-/** Returns the search for emails with a recipient of these statuses: one that bounced counts although others were reached. */
-const withStatuses = (text: string, statuses: ReadonlyArray<string>): string => {
-  // The last choice stays: no recipient is scheduled, so that both together would find nothing.
-  const isScheduled = statuses.at(-1) === SCHEDULED
-  const rest = SearchText.withValues(text, "is", isScheduled ? [SCHEDULED] : [])
-  return SearchText.withValues(rest, "anyone", isScheduled ? [] : statuses.filter((status) => status !== SCHEDULED))
-}
+/** Returns the search for emails of these statuses; of the last one, if there is no search for all of them. */
+const withStatuses = (text: string, statuses: ReadonlyArray<string>): string =>
+  SearchText.withValues(
+    text,
+    "is",
+    SearchedStatus.filtersOf(statuses, undefined) === undefined ? statuses.slice(-1) : statuses,
+  )
 
 interface Props {
   readonly typed: TypedText
@@ -76,6 +77,7 @@ export const EmailSearchBar = ({ actions, context, found, onChange, typed }: Pro
     // The menu returns the focus to its button when it closes.
     setTimeout(() => input.current?.focus())
   }
+  const inserting = ([field, name]: (typeof INSERTED)[number]) => ({ name, onSelect: () => insert(field) })
   return (
     <div className="flex flex-col gap-2">
       <FilterBar
@@ -107,15 +109,17 @@ export const EmailSearchBar = ({ actions, context, found, onChange, typed }: Pro
       >
         <FilterSelect
           label="Status"
-          choices={choicesOf(EmailSearch.EMAIL_STATUSES)}
-          selected={[...SearchText.valuesOf(text, "anyone"), ...SearchText.valuesOf(text, "is")]}
+          choices={STATUSES}
+          selected={SearchText.valuesOf(text, "is")}
           onChange={(statuses) => change(withStatuses(text, statuses))}
         />
         <Menu
           align="start"
           trigger={<Button icon={<Plus size={14} />}>Filter</Button>}
           items={[
-            ...INSERTED.map(([field, name]) => ({ name, onSelect: () => insert(field) })),
+            ...INSERTED.map(inserting),
+            "separator",
+            ...INSERTED_DATES.map(inserting),
             { name: "Yesterday", onSelect: () => change(yesterdayIn(text)) },
           ]}
         />
@@ -149,6 +153,11 @@ export const EmailSearchBar = ({ actions, context, found, onChange, typed }: Pro
           {actions}
         </div>
       )}
+      {searchHints(text, context).map((hint) => (
+        <p key={hint} className="text-xs text-ink-2">
+          <UntrustedText text={hint} />
+        </p>
+      ))}
     </div>
   )
 }

@@ -1,5 +1,6 @@
-import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
+import * as MeantSearch from "@waybill/domain/search/MeantSearch"
+import * as SearchedStatus from "@waybill/domain/search/SearchedStatus"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import type { SearchContext } from "./useSearchContext.ts"
 
@@ -19,10 +20,15 @@ const CODES = ["4xx", "5xx", "421", "450", "451", "452", "550", "552", "554"]
 const DATES = ["today", "yesterday", "24h", "7d", "30d"]
 const DAYS = ["today", "tomorrow", "24h", "7d"]
 
-/** Suggests what the last part may mean: values of a field that is being typed, or of a free word a key, a domain or a status. */
+/**
+ * Suggests how plain words may be read, or else what the last part may mean: values of a field that is being typed, or of a
+ * free word a key, a domain or a status.
+ */
 export const suggestionsOf = (text: string, context: SearchContext): ReadonlyArray<Suggestion> => {
-  const token = SearchText.tokensOf(text).at(-1)
+  const tokens = SearchText.tokensOf(text)
+  const token = tokens.at(-1)
   if (token === undefined) return []
+  const meant = MeantSearch.meantBy(text, context)
   const part = token.value.toLowerCase()
   const suggestion = (name: string, field: SearchText.Field, value: string): Suggestion => ({
     name,
@@ -38,13 +44,16 @@ export const suggestionsOf = (text: string, context: SearchContext): ReadonlyArr
       : values.slice(0, MAX_VALUES).map(([name, each = name]) => suggestion(name, field, each))
   }
   if (part.length < MIN_CHARS) return []
+  // A status after "not" would be the opposite of what is sought.
+  const hasStatus = meant === undefined && !tokens.some(({ value }) => MeantSearch.isOperator(value))
   return [
+    ...(meant === undefined ? [] : [{ name: `Read as ${meant}`, text: meant }]),
     ...keys
       .filter(({ name }) => name.toLowerCase().includes(part))
       .map(({ name }) => suggestion(`API key: ${name}`, "key", name)),
     ...domains.filter((name) => name.includes(part)).map((name) => suggestion(`From domain: ${name}`, "domain", name)),
-    ...EmailSearch.EMAIL_STATUSES.filter((status) => status.startsWith(part)).map((status) =>
-      suggestion(`Status: ${status}`, "is", status),
+    ...SearchedStatus.OF_EMAILS.filter((status) => hasStatus && status.startsWith(part)).map((status) =>
+      suggestion(`Status: ${SearchedStatus.nameOf(status)}`, "is", status),
     ),
   ].slice(0, MAX_SUGGESTIONS)
 }
@@ -56,9 +65,9 @@ const valuesOf = (
 ): ReadonlyArray<readonly [name: string, value?: string]> => {
   switch (field) {
     case "is":
-      return EmailSearch.EMAIL_STATUSES.map((status) => [status])
+      return SearchedStatus.OF_EMAILS.map((status) => [status])
     case "anyone":
-      return EmailSearch.STATUSES.map((status) => [status])
+      return SearchedStatus.OF_RECIPIENTS.map((status) => [status])
     case "code":
       return CODES.map((code) => [code])
     case "provider":

@@ -1,7 +1,10 @@
 import type * as T from "@waybill/client/Waybill"
+import type { Context } from "@waybill/domain/search/EmailSearch"
+import * as MeantSearch from "@waybill/domain/search/MeantSearch"
 import { missedFirst } from "@waybill/domain/search/missedFirst"
+import { searchHints } from "@waybill/domain/search/searchHints"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Option } from "effect"
 import { Argument } from "effect/cli"
 import * as Output from "../../Output.ts"
 import * as OutputStyle from "../../OutputStyle.ts"
@@ -25,9 +28,13 @@ export const withShownStatus = <A extends Parameters<typeof shownStatus>[0]>(ema
 
 /** Lists the emails that a query finds; a person at a terminal is told how many there are. */
 export const print = Effect.fnUntraced(function* (query: T.LogsQuery, limit: number, json: boolean) {
-  const found = yield* firstOf((client) => client.logs.all(query), limit)
+  const listed = firstOf((client) => client.logs.all(query), limit)
+  if (json) return yield* Output.printFirst(yield* listed, { json, columns: COLUMNS })
+  const context = { keys: undefined, now: yield* Clock.currentTimeMillis }
+  yield* Effect.forEach(searchHints(query.q ?? "", context), Output.complain, { discard: true })
+  const found = yield* Effect.tapError(listed, () => sayReading(query, context))
+  if (found.rows.length === 0) yield* sayReading(query, context)
   const isTerminal = yield* OutputStyle.isTerminal
-  if (json) return yield* Output.printFirst(found, { json, columns: COLUMNS })
   const rows = yield* withShownStatus(found.rows.map((email) => ({ ...email, to: missedFirst(email, email.to) })))
   const more = isTerminal && found.more !== undefined ? yield* counted(query, limit) : found.more
   yield* Output.printFirst(
@@ -43,6 +50,19 @@ export const print = Effect.fnUntraced(function* (query: T.LogsQuery, limit: num
 /** Says how many emails a query finds in all. */
 const counted = Effect.fnUntraced(function* (query: T.LogsQuery, limit: number) {
   const { total } = yield* call((client) => client.logs.list({ ...query, limit: 1, count: true }))
-  const count = total?.count.toLocaleString("en")
-  return leftOut(limit, total?.is_exact === false ? `over ${count}` : count)
+  return leftOut(limit, countOf(total))
+})
+
+const countOf = (total: T.EmailTotal | null) =>
+  `${total?.is_exact === false ? "over " : ""}${(total?.count ?? 0).toLocaleString("en")}`
+
+/** Says how plain words that find nothing are read as a search, as the dashboard does, and how many emails that finds. */
+const sayReading = Effect.fnUntraced(function* (query: T.LogsQuery, context: Context) {
+  const q = MeantSearch.meantBy(query.q ?? "", context)
+  if (q === undefined) return
+  const list = yield* Effect.option(call((client) => client.logs.list({ ...query, q, limit: 1, count: true })))
+  if (Option.isNone(list)) return
+  const { total } = list.value
+  const next = total?.count === 0 ? "" : ` To list them: waybill logs '${q.replaceAll("'", "'\\''")}'`
+  yield* Output.complain(`Read as ${q}: ${countOf(total)} ${total?.count === 1 ? "email" : "emails"}.${next}`)
 })

@@ -1,5 +1,5 @@
 import * as Labels from "@waybill/domain/email/Labels"
-import * as EmailSearch from "@waybill/domain/search/EmailSearch"
+import * as SearchedStatus from "@waybill/domain/search/SearchedStatus"
 import type * as T from "@waybill/client/Waybill"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -37,9 +37,9 @@ const list = DataCommand.command(
   "List emails, newest first",
   {
     search: EmailList.search,
-    status: Flag.Literals("status", EmailSearch.EMAIL_STATUSES).pipe(
+    status: Flag.Literals("status", SearchedStatus.OF_API).pipe(
       Flag.withDescription("Only this status; repeat for several"),
-      Flag.between(0, EmailSearch.EMAIL_STATUSES.length),
+      Flag.between(0, SearchedStatus.OF_API.length),
     ),
     code: Options.text("code", "Only refused with one of these SMTP reply codes, such as 550,4xx"),
     provider: Options.text("provider", "Only to mailboxes at one of these providers, such as gmail,outlook"),

@@ -1,0 +1,95 @@
+import * as EmailSearch from "@waybill/domain/search/EmailSearch"
+import * as MeantSearch from "@waybill/domain/search/MeantSearch"
+import * as Phrases from "@waybill/domain/search/Phrases"
+import { searchHints } from "@waybill/domain/search/searchHints"
+import { assert, describe, it } from "../../support/effectTest.ts"
+
+const context: EmailSearch.Context = { keys: undefined, now: Date.parse("2026-11-30T10:00:30.000Z") }
+const NOT_REACHED = "is:bounced,failed,suppressed"
+
+describe("plain words of a search", () => {
+  it.for<[typed: string, meant: string | undefined]>([
+    ["bounced at gmail yesterday", "is:bounced provider:gmail since:yesterday until:today"],
+    ["bounced at bigcorp today", "is:bounced to:@bigcorp since:today"],
+    ["what bounced at @mail.bigcorp.com?", "is:bounced to:@mail.bigcorp.com"],
+    ["the emails that Bounced at Hotmail in tag:news", "is:bounced provider:outlook tag:news"],
+    ["bounces at ana", "is:bounced to:@ana"],
+    ["from ana 7d", "ana since:7d"],
+    ["failed today", "is:failed since:today"],
+    ["failed last week", "is:failed since:7d"],
+    ["failed since 2026-11-01", "is:failed since:2026-11-01"],
+    ["failed on 2026-11-29", "is:failed since:2026-11-29 until:today"],
+    ["failed before 2026-11-20T10:00", "is:failed until:2026-11-20T10:00"],
+    ["not delivered", NOT_REACHED],
+    ["receipts that weren’t delivered", `receipts ${NOT_REACHED}`],
+    ["receipt -delivered", `receipt ${NOT_REACHED}`],
+    ["undelivered today", `${NOT_REACHED} since:today`],
+    ["why did ana not get it", `to:ana ${NOT_REACHED}`],
+    ["Why didn't Ana get it?", `to:Ana ${NOT_REACHED}`],
+    ["ana@example.org never received the receipt", `to:ana@example.org ${NOT_REACHED} receipt`],
+    ["who did not get order 9108", `${NOT_REACHED} metadata:order=9108`],
+    ["show me all of my complaints", "is:complained"],
+    ["mails to ana", "to:ana"],
+    ["emails sent to gmail", "provider:gmail"],
+    ["scheduled tomorrow", "scheduled:tomorrow"],
+    ["scheduled for 2026-12-24", "scheduled:2026-12-24"],
+    ["tomorrow's mail", "scheduled:tomorrow"],
+    ["partly bounced", "is:partly-bounced"],
+    ["bounced or failed today", "is:bounced,failed since:today"],
+    ["is:bounced failed", "is:bounced,failed"],
+    ["554", "code:554"],
+    ["error 5xx at outlook", "code:5xx provider:outlook"],
+    ["order 9108", "metadata:order=9108"],
+    ["Order number #9108", "metadata:order=9108"],
+    ["orderId A-17", "metadata:orderId=A-17"],
+    ["can you tell them the news of ana please", "tell news ana"],
+    // Not a question, or one that no filter says.
+    ["at gmail", "provider:gmail"],
+    ['"at gmail"', undefined],
+    ["the", undefined],
+    ["order for ana", undefined],
+    ["Order 7", undefined],
+    ["not bounced", undefined],
+    ["bounced -tag:news", undefined],
+    ["ana or bo bounced", undefined],
+    ["today yesterday", undefined],
+    ["gmail to:", undefined],
+    [`bounced ${"x".repeat(EmailSearch.MAX_PART_CHARS)}`, undefined],
+  ])("%s: %s", ([typed, meant]) => {
+    assert.strictEqual(MeantSearch.meantBy(typed, context), meant)
+  })
+
+  it("every phrase is a search that is understood", () => {
+    const samples: Readonly<Record<string, string>> = {
+      WHO: "ana",
+      PLACE: "acme",
+      GET: "get",
+      ARRIVE: "arrive",
+      DAY: "tomorrow",
+      TIME: "7d",
+      CODE: "550",
+      NAME: "order",
+      VALUE: "9108",
+    }
+    for (const [phrase] of Phrases.PHRASES) {
+      const typed = phrase.replace(/[A-Z]+/gu, (name) => samples[name] ?? name)
+      assert.isDefined(MeantSearch.meantBy(typed, context), typed)
+    }
+    for (const word of Phrases.STATUS_WORDS.keys()) assert.isDefined(MeantSearch.meantBy(word, context), word)
+  })
+
+  it.for<[typed: string, hints: ReadonlyArray<RegExp>]>([
+    ["receipt -delivered", [/^“-delivered” is searched as text: a search cannot leave emails out\.$/u]],
+    ["a OR b or c", [/^“OR” .* every word\. One filter takes several values/u, /^“or” /u]],
+    ["a AND b", [/^“AND” .* anyway\.$/u]],
+    ["not bounced", [/^“not” /u]],
+    ["not delivered", []],
+    ["no reply", []],
+    ["ana*", [/^“ana\*” .* no patterns/u]],
+    ['"a OR b" "-x" to:ana and-so-on -5 x-y', []],
+  ])("%s is said to be text", ([typed, hints]) => {
+    const said = searchHints(typed, context)
+    assert.lengthOf(said, hints.length)
+    for (const [nth, hint] of hints.entries()) assert.match(said[nth] ?? "", hint)
+  })
+})
