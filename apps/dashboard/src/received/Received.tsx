@@ -11,12 +11,9 @@ import { useMailList } from "../session/useMailList.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
-import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { Results } from "../ui/feedback/Results.tsx"
-import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { useRows } from "../ui/layout/PagedRows.tsx"
 import { ListAndDetail } from "../ui/layout/ListAndDetail.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { NoMail } from "./NoMail.tsx"
 import { ReceivedMail } from "./ReceivedMail.tsx"
@@ -68,15 +65,13 @@ export const Received = () => {
         <SearchField label="Search received mail" placeholder="Sender, recipient or subject" typed={typed} />
       )}
       <Results isPending={typed.isPending}>
-        {isLoading ? (
-          <Panel>
-            <SkeletonRows />
-          </Panel>
-        ) : query.data === undefined ? (
-          <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
-        ) : rows.length === 0 ? (
-          <Panel>
-            {q === undefined ? (
+        <ListAndDetail
+          label="Received mail"
+          query={query}
+          rows={rows}
+          isLoading={isLoading}
+          empty={
+            q === undefined ? (
               <EmptyState icon={<MailOpen size={20} />} title="No mail yet" action={<NoMail />}>
                 Mail to your addresses appears here as it arrives.
               </EmptyState>
@@ -88,20 +83,14 @@ export const Received = () => {
               >
                 Each word must be part of the subject, or of the name or address of a sender or recipient.
               </EmptyState>
-            )}
-          </Panel>
-        ) : (
-          <ListAndDetail
-            label="Received mail"
-            query={query}
-            rows={rows}
-            selected={selected}
-            isChosen={id !== undefined}
-            onSelect={select}
-            lines={(row) => linesOf(row, words)}
-            detail={(shown) => <ReceivedMail id={shown} onDelete={canDelete ? () => remove(shown) : undefined} />}
-          />
-        )}
+            )
+          }
+          selected={selected}
+          isChosen={id !== undefined}
+          onSelect={select}
+          lines={(row) => linesOf(row, words)}
+          detail={(shown) => <ReceivedMail id={shown} onDelete={canDelete ? () => remove(shown) : undefined} />}
+        />
       </Results>
     </Screen>
   )

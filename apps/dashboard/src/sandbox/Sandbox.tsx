@@ -16,11 +16,8 @@ import { Button } from "../ui/controls/Button.tsx"
 import { SEARCH_DELAY_MS, SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
-import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { ListAndDetail } from "../ui/layout/ListAndDetail.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
-import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
 import { SandboxMail } from "./SandboxMail.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
@@ -75,43 +72,36 @@ export const Sandbox = () => {
       {rows.length === 0 && q === "" && !typed.isPending ? undefined : (
         <SearchField label="Search the sandbox" placeholder="Address, subject, tag or from:acme.com" typed={typed} />
       )}
-      {query.isPending ? (
-        <Panel>
-          <SkeletonRows />
-        </Panel>
-      ) : query.data === undefined ? (
-        <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
-      ) : rows.length === 0 && q !== "" ? (
-        <Panel>
-          <EmptyState
-            icon={<SearchX size={20} />}
-            title="No mail matches your search"
-            action={<Button onClick={() => typed.setText("")}>Clear search</Button>}
-          >
-            The sandbox keeps mail for {days === 1 ? "one day" : `${days} days`}; the email log keeps what became of it.
-          </EmptyState>
-        </Panel>
-      ) : rows.length === 0 ? (
-        <Panel>
-          <EmptyState icon={<Icon size={20} />} title="No mail in the sandbox yet" action={<FirstEmail />}>
-            Every email you send appears here, whatever its recipient. Send the first one:
-          </EmptyState>
-        </Panel>
-      ) : (
-        <ListAndDetail
-          label="Mail of the sandbox"
-          query={query}
-          rows={rows}
-          selected={selected}
-          isChosen={id !== undefined}
-          onSelect={select}
-          lines={(row) => [
-            <UntrustedText text={row.recipients.join(", ")} />,
-            row.subject === "" ? "No subject" : <UntrustedText text={row.subject} />,
-          ]}
-          detail={(shown) => <SandboxMail id={shown} onDelete={canDelete ? () => remove(shown) : undefined} />}
-        />
-      )}
+      <ListAndDetail
+        label="Mail of the sandbox"
+        query={query}
+        rows={rows}
+        isLoading={query.isPending}
+        empty={
+          q === "" ? (
+            <EmptyState icon={<Icon size={20} />} title="No mail in the sandbox yet" action={<FirstEmail />}>
+              Every email you send appears here, whatever its recipient. Send the first one:
+            </EmptyState>
+          ) : (
+            <EmptyState
+              icon={<SearchX size={20} />}
+              title="No mail matches your search"
+              action={<Button onClick={() => typed.setText("")}>Clear search</Button>}
+            >
+              The sandbox keeps mail for {days === 1 ? "one day" : `${days} days`}; the email log keeps what became of
+              it.
+            </EmptyState>
+          )
+        }
+        selected={selected}
+        isChosen={id !== undefined}
+        onSelect={select}
+        lines={(row) => [
+          <UntrustedText text={row.recipients.join(", ")} />,
+          row.subject === "" ? "No subject" : <UntrustedText text={row.subject} />,
+        ]}
+        detail={(shown) => <SandboxMail id={shown} onDelete={canDelete ? () => remove(shown) : undefined} />}
+      />
       <ConfirmDialog
         open={emptying}
         onOpenChange={setEmptying}

@@ -5,6 +5,7 @@ import type { Page } from "../../api/Records.ts"
 import { Button } from "../controls/Button.tsx"
 import { cx } from "../display/cx.ts"
 import { RelativeTime } from "../display/Time.tsx"
+import { ErrorMessage } from "../feedback/ErrorMessage.tsx"
 import { ErrorBoundary } from "../feedback/ErrorBoundary.tsx"
 import { SkeletonRows } from "../feedback/Skeleton.tsx"
 import { Panel } from "./Panel.tsx"
@@ -20,6 +21,9 @@ interface Props<Row> {
   readonly label: string
   readonly query: UseInfiniteQueryResult<InfiniteData<Page<Row>>>
   readonly rows: ReadonlyArray<Row>
+  readonly isLoading: boolean
+  /** Stands in place of the list while it has no row. */
+  readonly empty: ReactNode
   readonly selected: string | undefined
   /** Whether the user chose a row, rather than being shown the first one. */
   readonly isChosen: boolean
@@ -31,7 +35,15 @@ interface Props<Row> {
 
 /** A list of mail beside the one that is chosen in it. On narrow screens, the list, and then the mail in its place. */
 export const ListAndDetail = <Row extends Mail>(props: Props<Row>) => {
-  const { detail, isChosen, label, lines, onSelect, query, rows, selected } = props
+  const { detail, empty, isChosen, isLoading, label, lines, onSelect, query, rows, selected } = props
+  if (isLoading)
+    return (
+      <Panel>
+        <SkeletonRows />
+      </Panel>
+    )
+  if (query.data === undefined) return <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
+  if (rows.length === 0) return <Panel>{empty}</Panel>
   return (
     <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[20rem_minmax(0,1fr)]">
       <Panel className={cx("overflow-hidden lg:sticky lg:top-6", isChosen && "max-lg:hidden")}>
