@@ -3,6 +3,7 @@ import * as PositionNumbers from "@waybill/store/cells/PositionNumbers"
 import * as ServerCell from "@waybill/store/cells/ServerCell"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Sql } from "@waybill/store/postgres/Sql"
+import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as AccountMove from "@waybill/store/moves/AccountMove"
 import * as MovedTables from "@waybill/store/moves/MovedTables"
 import * as Cells from "@waybill/store/routing/Cells"
@@ -104,12 +105,16 @@ const nameOf = ({ actor, dies, isGivenUp, to }: Plan) =>
   `${actor.name}: ${actor.cell} to ${to}` +
   (dies === undefined ? "" : `, dies at line ${dies}, ${isGivenUp ? "is given up" : "is continued"}`)
 
+/** Runs a command again that could not reach a server of a busy machine. */
+const UNREACHED = { while: (error: unknown) => error instanceof StoreUnavailable, times: 5 }
+
 /** Moves an account as the command does, with connections of its own. */
 const moveBy = (url: Redacted.Redacted, { actor, to }: Plan, dies?: number) => {
   let line = 0
   const report = () => Effect.suspend(() => (++line === dies ? Effect.die(KILLED) : Effect.void))
   return AccountMove.move(actor.account_id, to, { longestWait: LONGEST_WAIT, report }).pipe(
     Effect.provide(Layer.fresh(World.services(url, 2))),
+    Effect.retry(UNREACHED),
   )
 }
 
@@ -120,7 +125,10 @@ const run = Effect.fnUntraced(function* (url: Redacted.Redacted, plan: Plan) {
   if (Exit.isSuccess(exit)) return { ...actor, cell: to }
   if (dies === undefined || !Cause.pretty(exit.cause).includes(KILLED)) return yield* Effect.failCause(exit.cause)
   if (isGivenUp) {
-    const given = AccountMove.giveUp(actor.account_id).pipe(Effect.provide(Layer.fresh(World.services(url, 2))))
+    const given = AccountMove.giveUp(actor.account_id).pipe(
+      Effect.provide(Layer.fresh(World.services(url, 2))),
+      Effect.retry(UNREACHED),
+    )
     const result = yield* Effect.exit(given)
     if (Exit.isSuccess(result)) return actor
     // It is in its new cell.
