@@ -149,7 +149,7 @@ await inBrowser("changes by an owner in the dashboard", (browser) => {
     await page.locator("ol").getByText("410", { exact: true }).waitFor()
     await page.getByRole("button", { name: "Replay", exact: true }).click()
     await page.getByText("Enable it first", { exact: false }).first().waitFor()
-    await choose("Webhook actions", "Enable")
+    await page.getByRole("button", { name: "Enable", exact: true }).click()
     await page.getByText("Webhook enabled.").waitFor()
     await page.getByRole("button", { name: "Replay", exact: true }).click()
     await page.getByText("Delivery queued again.").waitFor()

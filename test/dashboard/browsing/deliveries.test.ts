@@ -70,6 +70,28 @@ await inDashboard(
         const rows: ReadonlyArray<{ readonly attempts: number }> = await deliveries(webhook, "?status=pending")
         return rows.filter(({ attempts }) => attempts > 1).length
       }).toBe(3)
+      // The backlog of an endpoint that fails stands below what it was called for.
+      await instance.sql(`
+        INSERT INTO webhook_deliveries
+          (account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, created_at, next_attempt_at, livemode)
+        SELECT account_id, left(id, -2) || lpad(n::text, 2, '0'), webhook_id, left(event_id, -2) || lpad(n::text, 2, '0'), event_type, stream_id, stream_version, created_at,
+          now() + interval '3 minutes', false
+        FROM webhook_deliveries, generate_series(1, 30) AS n
+        WHERE id = (SELECT max(id) FROM webhook_deliveries WHERE webhook_id = '${webhook}')
+        ON CONFLICT DO NOTHING`)
+      const held = page.getByRole("button", { name: /^Held Next in/u })
+      await page.reload()
+      await held.first().waitFor()
+      await page.getByRole("button", { name: "Called", exact: true }).click()
+      await page.getByRole("button", { name: /^Retrying.*carla@example\.org/u }).waitFor()
+      assert.strictEqual(await held.count(), 0)
+      await page.getByRole("definition").getByText("database is down").waitFor()
+      await ContactSheet.shoot(page, "webhook-failing")
+      await page.getByRole("button", { name: "In progress", exact: true }).click()
+      await held.first().waitFor()
+      assert.deepEqual(await Accessibility.violations(page), [])
+      await ContactSheet.shoot(page, "webhook-held")
+      await instance.sql(`DELETE FROM webhook_deliveries WHERE webhook_id = '${webhook}' AND attempts = 0`)
       // A week of attempts is over.
       await instance.sql(
         `UPDATE webhook_deliveries SET status = 'failed', next_attempt_at = NULL WHERE webhook_id = '${webhook}' AND status = 'pending'`,

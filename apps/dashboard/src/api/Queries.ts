@@ -140,8 +140,8 @@ export const webhook = (id: string) => read<Webhook>(["webhooks", id], `/webhook
 /** Key of all lists of the deliveries of a webhook, whatever their filter. */
 export const deliveriesOf = (id: string) => ["webhooks", id, "deliveries"]
 
-export const deliveries = (id: string, status?: string) =>
-  listOf<Page<Delivery>>([...deliveriesOf(id), "list", status ?? ""], `/webhooks/${id}/deliveries`, { status })
+export const deliveries = (id: string, filter: { readonly status?: string; readonly called?: "true" }) =>
+  listOf<Page<Delivery>>([...deliveriesOf(id), "list", filter], `/webhooks/${id}/deliveries`, { ...filter })
 
 export const delivery = (webhookId: string, id: string) =>
   read<DeliveryDetail>(["webhooks", webhookId, "deliveries", id], `/webhooks/${webhookId}/deliveries/${id}`)

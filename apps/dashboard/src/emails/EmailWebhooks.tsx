@@ -10,6 +10,7 @@ import { eventName } from "../ui/display/eventName.ts"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { ResponseStatus } from "../webhooks/ResponseStatus.tsx"
+import { webhookName } from "../webhooks/webhookName.ts"
 
 /** Deliveries read per webhook: the API lists deliveries by webhook, not by email. */
 const DELIVERIES_PER_WEBHOOK = 100
@@ -29,7 +30,7 @@ export const EmailWebhooks = ({ events }: { readonly events: ReadonlyArray<Event
             { limit: DELIVERIES_PER_WEBHOOK },
             signal,
           )
-          return page.data.map((delivery) => ({ delivery, name: webhook.description ?? webhook.url }))
+          return page.data.map((delivery) => ({ delivery, name: webhookName(webhook) }))
         }),
       )
       return pages.flat().filter(({ delivery }) => ids.has(delivery.event_id))

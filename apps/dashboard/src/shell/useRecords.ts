@@ -3,6 +3,7 @@ import { Globe, KeyRound, LayoutTemplate, type LucideIcon, Users, Webhook } from
 import { useMemo } from "react"
 import * as Queries from "../api/Queries.ts"
 import { useHasScope } from "../session/useHasScope.ts"
+import { webhookName } from "../webhooks/webhookName.ts"
 
 /** A record that has a screen, or a row on one. */
 interface Found {
@@ -52,7 +53,7 @@ export const useRecords = (query: string): ReadonlyArray<Found> => {
       ),
       ...of(
         (webhooks?.data ?? []).map(({ description, id, url }) => ({
-          name: description ?? url,
+          name: webhookName({ description, url }),
           texts: [description, url, id],
           kind: "Webhook",
           icon: Webhook,

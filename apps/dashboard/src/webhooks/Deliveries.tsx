@@ -19,9 +19,10 @@ import { RepeatDeliveries } from "./RepeatDeliveries.tsx"
 import { isSuccessful, ResponseStatus } from "./ResponseStatus.tsx"
 
 /** Refetch interval while no delivery is pending. */
-const IDLE_POLL_MS = 15_000
+export const IDLE_POLL_MS = 15_000
 
 const STATUSES = [
+  ["called", "Called"],
   ["all", "All"],
   ["delivered", "Delivered"],
   ["pending", "In progress"],
@@ -31,9 +32,9 @@ const STATUSES = [
 export const Deliveries = ({ isEnabled, webhookId }: { readonly webhookId: string; readonly isEnabled: boolean }) => {
   const navigate = useNavigate({ from: "/webhooks/$id" })
   const search = useSearch({ from: "/shell/webhooks/$id" })
-  const status = STATUSES.find(([name]) => name === search.status)?.[0] ?? "all"
+  const status = STATUSES.find(([name]) => name === search.status)?.[0] ?? "called"
   const query = useInfiniteQuery({
-    ...Queries.deliveries(webhookId, status === "all" ? undefined : status),
+    ...Queries.deliveries(webhookId, status === "called" ? { called: "true" } : status === "all" ? {} : { status }),
     refetchInterval: ({ state }) =>
       state.data?.pages[0]?.data.some((each) => each.status === "pending") === true ? PENDING_POLL_MS : IDLE_POLL_MS,
   })
@@ -46,9 +47,9 @@ export const Deliveries = ({ isEnabled, webhookId }: { readonly webhookId: strin
           label="Status of deliveries"
           value={status}
           options={STATUSES}
-          onChange={(next) => void navigate({ search: next === "all" ? {} : { status: next }, replace: true })}
+          onChange={(next) => void navigate({ search: next === "called" ? {} : { status: next }, replace: true })}
         />
-        <p className="grow text-xs text-ink-3">{status === "all" ? rateOf(newest) : undefined}</p>
+        <p className="grow text-xs text-ink-3">{status === "called" ? rateOf(newest) : undefined}</p>
         {isEnabled ? (
           <>
             <RepeatDeliveries webhookId={webhookId} kind="retrying" pollMs={IDLE_POLL_MS} />
@@ -60,8 +61,8 @@ export const Deliveries = ({ isEnabled, webhookId }: { readonly webhookId: strin
         query={query}
         isPending={false}
         empty={
-          status === "all" ? (
-            <EmptyState icon={<Send size={20} />} title="No deliveries yet">
+          status === "called" || status === "all" ? (
+            <EmptyState icon={<Send size={20} />} title={status === "all" ? "No deliveries yet" : "No calls yet"}>
               Each webhook request appears here with its response. Send a test event or an email to create one.
             </EmptyState>
           ) : (
@@ -96,8 +97,7 @@ export const Deliveries = ({ isEnabled, webhookId }: { readonly webhookId: strin
 }
 
 /** Says how many of the newest deliveries that were called the endpoint has accepted. */
-const rateOf = (newest: ReadonlyArray<Delivery>): string | undefined => {
-  const called = newest.filter(({ attempts }) => attempts > 0)
+const rateOf = (called: ReadonlyArray<Delivery>): string | undefined => {
   const accepted = called.filter(({ status }) => status === "delivered").length
   return called.length === 0
     ? undefined
@@ -105,12 +105,14 @@ const rateOf = (newest: ReadonlyArray<Delivery>): string | undefined => {
 }
 
 const COLUMNS =
-  "grid w-full grid-cols-[6.5rem_minmax(0,1fr)_6.5rem_1rem] items-center gap-x-3 gap-y-0.5 px-4 sm:grid-cols-[6.5rem_minmax(0,1fr)_minmax(0,1fr)_4rem_6rem_1rem]"
+  "grid w-full grid-cols-[5.75rem_minmax(0,1fr)_5.5rem_1rem] items-center gap-x-2 gap-y-0.5 px-4 sm:gap-x-3 sm:grid-cols-[6.5rem_minmax(0,1fr)_minmax(0,1fr)_4rem_6rem_1rem]"
 
 const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
   const [open, setOpen] = useState(false)
-  const { attempts, created_at, event_type, last_answer, last_status, livemode, next_attempt_at, recipient, status } =
-    delivery
+  const { attempts, created_at, event_type, last_answer, last_status, livemode, next_attempt_at, recipient } = delivery
+  const shown = shownDeliveryStatus(delivery)
+  // The service's own words begin with a capital; those of an endpoint stay as they are.
+  const notCalled = attempts === 0 && "first-letter:uppercase"
   const answer = isSuccessful(last_status) ? null : last_answer
   return (
     <li>
@@ -121,8 +123,8 @@ const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
         className={cx(COLUMNS, "py-2.5 text-left text-sm hover:bg-hover focus-visible:-outline-offset-2")}
       >
         <span className="flex flex-col items-start gap-0.5">
-          <StatusBadge status={shownDeliveryStatus({ attempts, status })} />
-          {status === "pending" && next_attempt_at !== null && attempts > 0 ? (
+          <StatusBadge status={shown} />
+          {next_attempt_at !== null && (shown === "retrying" || shown === "held") ? (
             <span className="text-xs whitespace-nowrap text-ink-3">
               Next <RelativeTime isAhead iso={next_attempt_at} />
             </span>
@@ -133,7 +135,11 @@ const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
             <span className="truncate" title={event_type}>
               {eventName(event_type)}
             </span>
-            {livemode ? undefined : <Badge tone="warn">Test</Badge>}
+            {livemode ? undefined : (
+              <span className="hidden sm:inline">
+                <Badge tone="warn">Test</Badge>
+              </span>
+            )}
           </span>
           {recipient === null ? undefined : (
             <span className="hidden truncate text-xs text-ink-3 sm:block">
@@ -144,7 +150,7 @@ const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
         <span className="min-w-0">
           {attempts === 0 ? undefined : <ResponseStatus status={last_status} />}
           {answer === null ? undefined : (
-            <span className="mt-0.5 hidden truncate text-xs text-ink-3 first-letter:uppercase sm:block" title={answer}>
+            <span className={cx("mt-0.5 hidden truncate text-xs text-ink-3 sm:block", notCalled)} title={answer}>
               <UntrustedText text={answer} />
             </span>
           )}
@@ -156,14 +162,15 @@ const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
         <ChevronDown size={15} aria-hidden className={cx("text-ink-3 transition-transform", open && "rotate-180")} />
         {/* On a phone the row has further lines. */}
         <span className="col-span-full min-w-0 text-xs text-ink-3 sm:hidden">
-          <span className="flex gap-3">
+          <span className="flex items-center gap-2">
+            {livemode ? undefined : <Badge tone="warn">Test</Badge>}
             <span className="min-w-0 grow truncate">
               {recipient === null ? undefined : <UntrustedText text={recipient} />}
             </span>
             <RelativeTime iso={created_at} />
           </span>
           {answer === null ? undefined : (
-            <span className="block truncate">
+            <span className={cx("block truncate", notCalled)}>
               <UntrustedText text={answer} />
             </span>
           )}

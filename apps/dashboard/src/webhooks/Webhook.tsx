@@ -17,21 +17,23 @@ import { Screen } from "../ui/layout/Screen.tsx"
 import { eventName } from "../ui/display/eventName.ts"
 import { formatDateTime } from "../ui/display/Time.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
-import { Deliveries } from "./Deliveries.tsx"
+import { Deliveries, IDLE_POLL_MS } from "./Deliveries.tsx"
 import * as DisabledReason from "./DisabledReason.ts"
 import * as WebhookStatus from "./WebhookStatus.ts"
+import { LastAnswer } from "./LastAnswer.tsx"
 import { ReplayRange } from "./ReplayRange.tsx"
 import { SigningSecret } from "./SigningSecret.tsx"
 import { useHistoryItem } from "../session/useHistoryItem.tsx"
 import * as WebhookFormats from "./WebhookFormats.ts"
 import { WebhookForm } from "./WebhookForm.tsx"
+import { webhookName } from "./webhookName.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
 export const Webhook = () => {
   const { id } = useParams({ from: "/shell/webhooks/$id" })
   const client = useQueryClient()
   const navigate = useNavigate()
-  const { data: webhook } = useSuspenseQuery(Queries.webhook(id))
+  const { data: webhook } = useSuspenseQuery({ ...Queries.webhook(id), refetchInterval: IDLE_POLL_MS })
   const history = useHistoryItem(id)
   const [editing, setEditing] = useState(false)
   const [rotating, setRotating] = useState(false)
@@ -64,7 +66,7 @@ export const Webhook = () => {
   })
   return (
     <Screen
-      name={webhook.description ?? webhook.url}
+      name={webhookName(webhook)}
       back={{ to: "/webhooks", name: "Webhooks" }}
       title={
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -72,12 +74,22 @@ export const Webhook = () => {
           <StatusBadge status={WebhookStatus.of(webhook)} />
         </span>
       }
-      hint={webhook.description === null ? undefined : <UntrustedText text={webhook.description} />}
+      hint={
+        webhook.description === null || webhook.description === "" ? undefined : (
+          <UntrustedText text={webhook.description} />
+        )
+      }
       actions={
         <>
-          <Button icon={<Zap size={14} />} busy={test.isPending} onClick={() => test.mutate()}>
-            Send test event
-          </Button>
+          {webhook.enabled ? (
+            <Button icon={<Zap size={14} />} busy={test.isPending} onClick={() => test.mutate()}>
+              Send test event
+            </Button>
+          ) : (
+            <Button variant="primary" icon={<Play size={14} />} onClick={() => enable.mutate(true)}>
+              Enable
+            </Button>
+          )}
           <Menu
             trigger={
               <IconButton label="Webhook actions" className="border border-line-strong bg-raised">
@@ -86,9 +98,9 @@ export const Webhook = () => {
             }
             items={[
               { name: "Edit", icon: <Pencil size={15} />, onSelect: () => setEditing(true) },
-              webhook.enabled
-                ? { name: "Disable", icon: <Pause size={15} />, onSelect: () => enable.mutate(false) }
-                : { name: "Enable", icon: <Play size={15} />, onSelect: () => enable.mutate(true) },
+              ...(webhook.enabled
+                ? [{ name: "Disable", icon: <Pause size={15} />, onSelect: () => enable.mutate(false) }]
+                : []),
               { name: "Replay time range", icon: <History size={15} />, onSelect: () => setReplaying(true) },
               { name: "Rotate signing secret", icon: <KeyRound size={15} />, onSelect: () => setRotating(true) },
               ...history,
@@ -105,6 +117,8 @@ export const Webhook = () => {
             ...(WebhookStatus.of(webhook) === "failing" && webhook.failing_since !== null
               ? [["Failing", failingText(webhook.failing_since)] as const]
               : []),
+            ...(webhook.disabled_reason === null ? [] : [["Disabled", disabledText(webhook)] as const]),
+            ["Last answer", <LastAnswer key="last_call" call={webhook.last_call} />],
             ["Events", webhook.events.includes("*") ? "All events" : webhook.events.map(eventName).join(", ")],
             ["Format", WebhookFormats.nameOf(webhook.format)],
             ["Signature headers", webhook.svix_headers ? "webhook-* and svix-*" : "webhook-*"],
@@ -118,7 +132,6 @@ export const Webhook = () => {
                     </code>,
                   ] as const,
                 ]),
-            ...(webhook.disabled_reason === null ? [] : [["Disabled", DisabledReason.words(webhook)] as const]),
             ["Created", formatDateTime(webhook.created_at)],
             [
               "ID",
@@ -199,4 +212,7 @@ export const Webhook = () => {
 }
 
 const failingText = (since: string): string =>
-  `No call accepted since ${formatDateTime(since)}. After five days without an accepted call the webhook is disabled.`
+  `No call accepted since ${formatDateTime(since)}. While the endpoint does not answer, it is called rarely, and other calls are held. After five days without an accepted call the webhook is disabled.`
+
+const disabledText = (webhook: WebhookData): string =>
+  `${DisabledReason.words(webhook)}. No events are sent. Once the webhook is enabled, “Replay time range” sends those it missed.`

@@ -118,7 +118,7 @@ const COLUMNS: ReadonlyArray<Column<Webhook>> = [
     cell: ({ description, id, url }) => (
       <Link to="/webhooks/$id" params={{ id }} className="block hover:underline">
         <span className="block truncate font-medium">{url}</span>
-        {description === null ? undefined : (
+        {description === null || description === "" ? undefined : (
           <span className="block truncate text-xs text-ink-3">
             <UntrustedText text={description} />
           </span>
