@@ -86,7 +86,11 @@ await inBrowser("what the dashboard states", (browser) => {
     await Browser.eventually(enabled).toBe(false)
     await page.goto("/overview")
     const notice = page.getByRole("list", { name: "Needs attention" })
-    await notice.getByText(`The webhook ${url} was disabled and receives no events. Endpoint responded 410`).waitFor()
+    await notice
+      .getByText(
+        `The webhook ${url.replace("http://", "")} was disabled and receives no events. Endpoint responded 410`,
+      )
+      .waitFor()
     // A call that was not made is no answer of the endpoint.
     const calls = async () => {
       const { json } = await instance.request("GET", `/webhooks/${id}/deliveries`)
@@ -105,11 +109,19 @@ await inBrowser("what the dashboard states", (browser) => {
     const row = page.getByRole("row", { name: /Webhook disabled.*Service/iu })
     await row.first().waitFor()
     await Browser.eventually(() => row.first().innerText()).toContain("/gone")
+    await Browser.eventually(() => row.first().innerText()).toContain("Endpoint responded 410 Gone")
     await ContactSheet.shoot(page, "webhook-disabled-audit")
     await notice.waitFor({ state: "detached" })
     await page.goto("/overview")
     await notice.getByRole("link").click()
     await page.getByRole("heading", { level: 1 }).getByText("/gone").waitFor()
+    const answer = page.getByRole("definition").filter({ hasText: "410" }).filter({ hasText: "oh no" })
+    await answer.waitFor()
+    await ContactSheet.shoot(page, "webhook-disabled")
+    await page.goto("/webhooks")
+    const listed = page.getByRole("row", { name: /gone/u })
+    await listed.getByText("410", { exact: true }).waitFor()
+    await ContactSheet.shoot(page, "webhooks-last-call")
   })
 
   it(

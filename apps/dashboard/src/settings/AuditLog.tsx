@@ -16,6 +16,7 @@ import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { PagedRows } from "../ui/layout/PagedRows.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { type Column, Table } from "../ui/layout/Table.tsx"
+import * as DisabledReason from "../webhooks/DisabledReason.ts"
 import { actionOf } from "./actionOf.ts"
 import { NoMatches } from "../ui/feedback/NoMatches.tsx"
 import { FilterBar } from "../ui/layout/FilterBar.tsx"
@@ -138,17 +139,16 @@ const MAX_SHOWN = 2
 const fieldName = (field: string): string => field.replace(/^(?:draft|limits)\./u, "").replaceAll(/[._]+/gu, " ")
 
 /** A changed field, from what to what; one that was set for the first time has no value before. */
-const Change = ({ change: { field, from, to } }: { readonly change: AuditEntry["changes"][number] }) => (
-  <>
-    {fieldName(field)}:{" "}
-    {from === null ? undefined : (
-      <>
-        <UntrustedText text={from} /> →{" "}
-      </>
-    )}
-    <UntrustedText text={to ?? "none"} />
-  </>
-)
+const Change = ({ change: { field, from, to } }: { readonly change: AuditEntry["changes"][number] }) =>
+  // Why a webhook was disabled is a sentence of its own.
+  field === "cause" ? (
+    DisabledReason.ofReason(to ?? "")
+  ) : (
+    <>
+      {fieldName(field)}: {from === null ? undefined : <UntrustedText text={`${from} → `} />}
+      <UntrustedText text={to ?? "none"} />
+    </>
+  )
 
 /** Fields that the entry changed, from what to what. */
 const Changes = ({ entry: { changes } }: { readonly entry: AuditEntry }) =>

@@ -6,9 +6,11 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["manual", "Manually"],
 ])
 
+export const ofReason = (reason: string): string => REASONS.get(reason) ?? reason
+
 /** Says why a webhook is disabled; `undefined` for one that is enabled. */
 export const words = ({ disabled_reason: reason }: Webhook): string | undefined =>
-  reason === null ? undefined : (REASONS.get(reason) ?? reason)
+  reason === null ? undefined : ofReason(reason)
 
 /** Whether the service disabled the webhook by itself. */
 export const isByService = ({ disabled_reason: reason, enabled }: Webhook): boolean =>

@@ -36,6 +36,7 @@ const ROUTE = ["match", "action", "position", "enabled"]
 /** Events that change values. Others say by their type what they did. */
 const KINDS: Readonly<Record<string, Kind>> = {
   WebhookUpdated: { fields: WEBHOOK, replaces: ["WebhookCreated", "WebhookUpdated"] },
+  WebhookDisabled: { fields: ["cause"], replaces: [] },
   InboundRouteChanged: { fields: ROUTE, replaces: ["InboundRouteCreated", "InboundRouteChanged"] },
   TemplateChanged: {
     fields: ["name", "alias", "description", "draft"],
