@@ -64,7 +64,8 @@ await inDashboard(
       const { instance, tab } = opened
       const { page } = tab
       const url = `${receiver.url}/failing`
-      const { id } = (await instance.request("POST", "/webhooks", { url, events: ["email.queued"] })).json
+      const { id } = (await instance.request("POST", "/webhooks", { url, events: ["email.queued"], description: "" }))
+        .json
       await instance.request("POST", "/email/send", {
         from: "hello@acme.test",
         to: "a@example.org",
@@ -79,7 +80,11 @@ await inDashboard(
         .getByText(/^Failing for 1 min$/u)
         .waitFor()
       await page.goto("/overview")
-      await page.getByText(/has accepted no call for 1 min\. Its endpoint answers 500\./u).waitFor()
+      await page
+        .getByText(
+          /The webhook 127\.0\.0\.1:\d+\/\S*failing has accepted no call for 1 min\. Its endpoint answers 500\./u,
+        )
+        .waitFor()
       assert.strictEqual((await fetch(`${instance.url}/v1/webhooks/${id}`, removal(instance.key))).status, 200)
     })
 
@@ -112,6 +117,17 @@ await inDashboard(
         const data = [{ ...email, status: "queued", scheduled_at: null, created_at }]
         await route.fulfill({ json: { object: "list", has_more: false, next_cursor: null, data } })
       })
+      // In the sandbox every bounce is simulated.
+      await page.goto("/overview")
+      await page.getByText("10 bounced, 0 failed, all simulated").waitFor()
+      await page.getByText("1 email waits to be sent", { exact: false }).waitFor()
+      await Browser.eventually(() => page.getByText("Mailbox providers", { exact: false }).count()).toBe(0)
+      await ContactSheet.shoot(page, "overview-simulated")
+      await page.route("**/overview", async (route) => {
+        const response = await route.fetch()
+        const body = (await response.text()).replace(/(transport(?:"|&quot;):(?:"|&quot;))capture/u, "$1relay")
+        await route.fulfill({ response, body })
+      })
       await page.goto("/overview")
       const list = page.getByRole("list", { name: "Needs attention" })
       const rows = async () =>
@@ -120,7 +136,7 @@ await inDashboard(
           row.replace(/\s+/gu, " ").replace(/for 2[0-4] min/u, "for 20 min"),
         )
       await Browser.eventually(rows).toEqual([
-        `The webhook ${url} was disabled and receives no events. Endpoint responded 410 Gone. View webhook`,
+        `The webhook ${url.replace("http://", "")} was disabled and receives no events. Endpoint responded 410 Gone. View webhook`,
         "mail.shop.dev cannot send: its DNS records were not found. Fix DNS records",
         "The bounce rate is 10.0% since yesterday, after 1.0% in the days before. Mailbox providers may reject mail above 5.0%. View bounced emails",
         "1 email waits to be sent, the oldest for 20 min. View queued emails",

@@ -60,7 +60,7 @@ await inDashboard("records and where they are found", (opened) => {
       await page.reload()
       await page.getByText(/30 days/u).first().waitFor()
       return (await figures()).replaceAll(/\s+/gu, " ")
-    }).toBe("Recipients, 30 days 2 View its emails Bounce rate 50.0% Limit 5.0% Complaint rate 0% Limit 0.10%")
+    }).toBe("Recipients, 30 days 2 View its emails Bounce rate 50.0% Simulated Complaint rate 0% Simulated")
     await ContactSheet.shoot(page, "domain-mail")
     await page.goto("/domains")
     const row = page.getByRole("row", { name: /acme\.test/u })

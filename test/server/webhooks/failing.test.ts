@@ -222,7 +222,8 @@ layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) =
     })
     const [newest] = yield* Webhooks.deliveries(endpoint)
     assert.deepInclude(newest, { attempts: 0, last_status: null, last_answer: "the webhook was disabled" })
-    const listed = (called: boolean) => Effect.map(DeliveryList.list({ ...endpoint, limit: 2, called }), ({ rows }) => rows)
+    const listed = (called: boolean) =>
+      Effect.map(DeliveryList.list({ ...endpoint, limit: 2, called }), ({ rows }) => rows)
     assert.deepStrictEqual(
       (yield* listed(true)).map(({ id }) => id),
       [called.id],

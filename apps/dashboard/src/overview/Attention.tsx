@@ -14,8 +14,10 @@ import { Duration, useNow } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import * as DisabledReason from "../webhooks/DisabledReason.ts"
+import { webhookName } from "../webhooks/webhookName.ts"
 import * as WebhookStatus from "../webhooks/WebhookStatus.ts"
 import * as Alarm from "./Alarm.ts"
+import { isSimulated } from "./isSimulated.ts"
 
 /** One thing that is wrong: a sentence, and where it is solved. */
 interface Problem {
@@ -42,7 +44,7 @@ export const Attention = () => {
   const problems = [
     ...ofWebhooks(webhooks.data?.data ?? []),
     ...ofDomains(domains.data?.data ?? []),
-    ...ofRates(stats.data, now),
+    ...(isSimulated() ? [] : ofRates(stats.data, now)),
     ...ofBacklog(pending.data, now),
   ].toSorted((one, other) => Number(other.isBad) - Number(one.isBad))
   if (problems.length === 0) return undefined
@@ -101,7 +103,7 @@ const ofWebhooks = (webhooks: ReadonlyArray<Webhook>): ReadonlyArray<Problem> =>
       "disabled",
       (webhook) => (
         <>
-          The webhook <Name text={webhook.description ?? webhook.url} /> was disabled and receives no events.{" "}
+          The webhook <Name text={webhookName(webhook)} /> was disabled and receives no events.{" "}
           {DisabledReason.words(webhook)}.
         </>
       ),
@@ -110,16 +112,19 @@ const ofWebhooks = (webhooks: ReadonlyArray<Webhook>): ReadonlyArray<Problem> =>
     ...ofKind(
       failing,
       "failing",
-      ({ description, failing_since, last_call, url }) => (
+      (webhook) => (
         <>
-          The webhook <Name text={description ?? url} /> has accepted no call
-          {failing_since === null ? undefined : (
+          The webhook <Name text={webhookName(webhook)} /> has accepted no call
+          {webhook.failing_since === null ? undefined : (
             <>
               {" "}
-              for <Duration since={failing_since} />
+              for <Duration since={webhook.failing_since} />
             </>
           )}
-          . {last_call?.status ? `Its endpoint answers ${last_call.status}.` : "Its endpoint does not answer."}
+          .{" "}
+          {webhook.last_call?.status
+            ? `Its endpoint answers ${webhook.last_call.status}.`
+            : "Its endpoint does not answer."}
         </>
       ),
       "accept no calls.",

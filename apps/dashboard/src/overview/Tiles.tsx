@@ -5,6 +5,7 @@ import { cx } from "../ui/display/cx.ts"
 import { useNow } from "../ui/display/Time.tsx"
 import * as Alarm from "./Alarm.ts"
 import * as Series from "./Series.ts"
+import { isSimulated } from "./isSimulated.ts"
 
 const number = new Intl.NumberFormat()
 
@@ -18,6 +19,7 @@ interface Props {
 /** The numbers of the range. Tiles with a status lead to the emails that they count. */
 export const Tiles = ({ from, totals: loaded, visits }: Props) => {
   const since = SearchDates.write(from, useNow())
+  const simulated = (count: number) => (isSimulated() && count > 0 ? ", all simulated" : "")
   const totals = loaded ?? Series.NO_TOTALS
   const ended = Series.ended(totals)
   const lost = Series.rate(totals.bounced + totals.failed, ended)
@@ -34,16 +36,16 @@ export const Tiles = ({ from, totals: loaded, visits }: Props) => {
     {
       name: "Not delivered",
       value: formatPercent(lost),
-      hint: `${number.format(totals.bounced)} bounced, ${number.format(totals.failed)} failed`,
+      hint: `${number.format(totals.bounced)} bounced, ${number.format(totals.failed)} failed${simulated(totals.bounced + totals.failed)}`,
       status: "bounced,failed",
-      isBad: lost > Alarm.LIMITS.bounced,
+      isBad: !isSimulated() && lost > Alarm.LIMITS.bounced,
     },
     {
       name: "Complained",
       value: formatPercent(complained),
-      hint: `${number.format(totals.complained)} complaints`,
+      hint: `${number.format(totals.complained)} complaints${simulated(totals.complained)}`,
       status: "complained",
-      isBad: complained > Alarm.LIMITS.complained,
+      isBad: !isSimulated() && complained > Alarm.LIMITS.complained,
     },
     ...(visits === undefined
       ? []

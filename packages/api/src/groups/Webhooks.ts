@@ -202,7 +202,8 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
         status: Schema.optionalKey(WebhookDelivery.Status),
         called: Schema.optionalKey(
           Schema.Literals(["true", "false"]).annotate({
-            description: "`true` lists deliveries for which the endpoint was called, `false` those for which it was not",
+            description:
+              "`true` lists deliveries for which the endpoint was called, `false` those for which it was not",
           }),
         ),
       },
