@@ -186,6 +186,12 @@ await inBrowser("first steps and states of screens", (browser) => {
     await page.getByText("You are offline.", { exact: false }).waitFor()
     await live.getByText("Offline").waitFor()
     await ContactSheet.shoot(page, "offline")
+    // The sidebar marks what is shown: the next screen, whose code is not there yet.
+    await page.getByRole("link", { name: "Routes" }).click()
+    await Browser.eventually(() => page.getByRole("heading", { level: 1, name: "Emails" }).count()).toBe(0)
+    await page.getByRole("main").getByRole("status", { name: "Loading" }).waitFor()
+    await page.goBack()
+    await page.getByRole("heading", { level: 1, name: "Emails" }).waitFor()
     await tab.context.setOffline(false)
     await live.getByText("Auto-refresh", { exact: true }).waitFor()
     await Browser.eventually(() => page.getByText("You are offline.", { exact: false }).count()).toBe(0)

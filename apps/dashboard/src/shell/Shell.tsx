@@ -77,13 +77,7 @@ export const Shell = () => {
         <ConnectionBanner />
         <TestModeBanner />
         <main id="main" tabIndex={-1} className="min-w-0 grow outline-none">
-          <Suspense
-            fallback={
-              <div className={SCREEN}>
-                <ScreenSkeleton />
-              </div>
-            }
-          >
+          <Suspense fallback={<LoadingScreen />}>
             {isAllowed ? <Outlet key={isTest ? "test" : "live"} /> : <ForbiddenScreen />}
           </Suspense>
         </main>
@@ -93,3 +87,10 @@ export const Shell = () => {
     </div>
   )
 }
+
+/** Placeholder for a screen whose code or data is loading. */
+export const LoadingScreen = () => (
+  <div className={SCREEN}>
+    <ScreenSkeleton />
+  </div>
+)
