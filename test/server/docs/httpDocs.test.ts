@@ -68,6 +68,12 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     for (const part of ["waybill.emails.send({", '"string">&quot;queued&quot;', "at most 998 characters"])
       assert.include(send, part)
     assert.match(send, /<code>to<\/code> <span>string[^<]*<\/span> <strong>required</u)
+    // A body by a template needs neither of these two.
+    assert.match(
+      send,
+      /<code>subject<\/code> <span>[^<]*<\/span> <strong>required without <code>template<\/code><\/strong>/u,
+    )
+    assert.include(send, "<strong>required without <code>from</code> and <code>subject</code></strong>")
     assert.include(send, `href="/docs/errors/domain_not_verified"`)
     assert.match(text, /<article id="emails-reschedule"[^]*?<code>id<\/code> <span>string · begins with msg_<\/span>/u)
     assert.match(

@@ -51,7 +51,7 @@ export class Emails extends HttpApiGroup.make("emails")
     })
       .annotateMerge(
         annotate(
-          "Send up to 100 emails",
+          "Send a batch of emails",
           "email:send",
           "Counts as one request and as many emails. Accepts all messages or none, unless `mode` is `permissive`: then each index gets an acknowledgement or an error.",
         ),
@@ -63,7 +63,7 @@ export class Emails extends HttpApiGroup.make("emails")
       success: WithContent,
     }).annotateMerge(
       annotate(
-        "Get an email by a key that sends",
+        "Get an email with a sending key",
         ["email:logs:read", "email:send"],
         "The same as `GET /v1/email/logs/{id}`, also for a key without `email:logs:read`: it gets all of an email that it sent itself; of other mail, and of copies that a resend made, the fields for content and recipients are empty.",
       ),

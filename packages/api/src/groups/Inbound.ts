@@ -234,7 +234,7 @@ export class Inbound extends HttpApiGroup.make("inbound")
       success: Page.of(InboundEmail),
     }).annotateMerge(
       annotate(
-        "List received mail",
+        "List received emails",
         "inbound:read",
         "Newest first. With a filter, a page may hold fewer than `limit` and still have `has_more`.",
       ),
@@ -251,25 +251,25 @@ export class Inbound extends HttpApiGroup.make("inbound")
       },
       success: InboundWhole,
       error: ApiError.Unprocessable,
-    }).annotateMerge(annotate("Get a received mail", "inbound:read", "The record with its texts and headers.")),
+    }).annotateMerge(annotate("Get a received email", "inbound:read", "The record with its texts and headers.")),
     HttpApiEndpoint.get("raw", "/inbound/:id/raw", {
       params,
       query: Livemode.query,
       success: bytes("message/rfc822", "The mail as it came"),
-    }).annotateMerge(annotate("Download a received mail", "inbound:read", "The bytes as they came.")),
+    }).annotateMerge(annotate("Download a received email", "inbound:read", "The bytes as they came.")),
     HttpApiEndpoint.get("receipt", "/inbound/:id/receipt", {
       params,
       query: { ...Livemode.query, redact: Schema.optionalKey(Receipt.Redacted) },
       success: Receipt.Receipt,
       error: ApiError.Unprocessable,
-    }).annotateMerge(annotate("Get a received mail's receipt", "inbound:read", Receipt.DESCRIPTION)),
+    }).annotateMerge(annotate("Get a received email's receipt", "inbound:read", Receipt.DESCRIPTION)),
     HttpApiEndpoint.get("attachment", "/inbound/:id/attachments/:attachment", {
       params: { ...params, attachment: Schema.String },
       query: Livemode.query,
       success: bytes("application/octet-stream", "The bytes of the file"),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      annotate("Download a file of a received mail", "inbound:read", "The decoded bytes of the attachment."),
+      annotate("Download an attachment of a received email", "inbound:read", "The decoded bytes of the attachment."),
     ),
     HttpApiEndpoint.delete("remove", "/inbound/:id", {
       params,
@@ -277,7 +277,7 @@ export class Inbound extends HttpApiGroup.make("inbound")
       success: Removed,
     }).annotateMerge(
       annotate(
-        "Delete a received mail",
+        "Delete a received email",
         "inbound:write",
         "Deletes its content at once, and its record. The events stay in the history.",
       ),
@@ -290,7 +290,7 @@ export class Inbound extends HttpApiGroup.make("inbound")
       error: ApiError.Unprocessable,
     }).annotateMerge(
       annotate(
-        "Replay a received mail",
+        "Replay a received email",
         "inbound:write",
         "Applies the routes of now as if the mail had just come, and calls the webhooks again, with the same event id.",
       ),
@@ -305,7 +305,7 @@ export class Inbound extends HttpApiGroup.make("inbound")
     })
       .annotateMerge(
         annotate(
-          "Answer a received mail",
+          "Reply to a received email",
           "email:send",
           "Sends an email to `reply_to` of the mail, or its author, with its subject, `In-Reply-To` and `References`. It is accepted like every email.",
         ),
@@ -321,7 +321,7 @@ export class Inbound extends HttpApiGroup.make("inbound")
     })
       .annotateMerge(
         annotate(
-          "Forward a received mail",
+          "Forward a received email",
           "email:send",
           "Sends the mail on as it came, sealed by ARC, with a return path of this service. It is accepted and counted like every email; an address where this installation receives it again is refused with 422 `forward_loop`.",
         ),
@@ -346,7 +346,7 @@ export class Inbound extends HttpApiGroup.make("inbound")
       error: ApiError.Unprocessable,
     }).annotateMerge(
       annotate(
-        "Receive a made-up mail",
+        "Simulate a received email",
         "inbound:write",
         "For tests: records a mail as if it had come over SMTP, and calls webhooks. Give its fields, or all of it as `raw`.",
       ),

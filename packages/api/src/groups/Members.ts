@@ -79,7 +79,7 @@ const headers = Idempotency.headers
 export class Members extends HttpApiGroup.make("members")
   .add(
     HttpApiEndpoint.get("session", "/session", { success: Session }).annotateMerge(
-      annotate("Get the session", "any key", "The identity and permissions of this key or dashboard session."),
+      annotate("Get the current session", "any key", "The identity and permissions of this key or dashboard session."),
     ),
     HttpApiEndpoint.get("list", "/members", { success: Page.of(ListedMember) }).annotateMerge(
       annotate("List members", "admin", "Users who sign in to the dashboard for this account."),
@@ -118,7 +118,7 @@ export class Members extends HttpApiGroup.make("members")
       error: ApiError.Unprocessable,
     }).annotateMerge(
       annotate(
-        "Create a new link for a member",
+        "Create a new sign-in link for a member",
         "admin",
         "For a member who has not signed in yet; earlier links stop working. Only an operator can create a link for a member " +
           "who has signed in, to replace a lost password. Nobody can create a link for themselves.",

@@ -100,7 +100,7 @@ export class Sandbox extends HttpApiGroup.make("sandbox")
       success: Page.of(CapturedMessage),
     }).annotateMerge(
       annotate(
-        "List mail of the sandbox",
+        "List sandbox emails",
         scope,
         "Newest first. With `wait` and `to`, a test suite can wait for a message to an address. A page of a search with `q` may hold fewer than `limit` and still have `has_more`.",
       ),
@@ -110,14 +110,14 @@ export class Sandbox extends HttpApiGroup.make("sandbox")
       query: Livemode.query,
       success: MessageWithContent,
       error: ApiError.Unprocessable,
-    }).annotateMerge(annotate("Get mail of the sandbox", scope, "The parsed message and its raw bytes.")),
+    }).annotateMerge(annotate("Get a sandbox email", scope, "The parsed message and its raw bytes.")),
     HttpApiEndpoint.delete("remove", "/sandbox/messages/:id", {
       params,
       query: Livemode.query,
       success: Emptied,
     }).annotateMerge(
       annotate(
-        "Delete mail of the sandbox",
+        "Delete a sandbox email",
         deletion,
         "Deletes the message from the sandbox only; its events stay in the log.",
       ),

@@ -7,7 +7,8 @@ export interface Field {
   readonly type: string
   /** Whether it must be given; `false` also if only one of several forms of a body requires it. */
   readonly required: boolean
-  readonly requiredInOneForm?: boolean
+  /** Fields of the other form of the body; without them this one must be given. */
+  readonly requiredWithout?: ReadonlyArray<string>
   /** Bounds and the default, such as `1 to 100`. */
   readonly limits: ReadonlyArray<string>
   readonly description: string
@@ -50,10 +51,16 @@ export const listOf = (
   // The forms of a body share fields.
   const fields = new Map<string, Field>()
   for (const field of lists.flat()) if (!fields.has(field.path)) fields.set(field.path, field)
+  const requires = (list: ReadonlyArray<Field>, path: string) =>
+    list.some((each) => each.path === path && each.required)
   return [...fields.values()].map((field) => {
-    const inForms = lists.map((list) => list.some((each) => each.path === field.path && each.required))
-    const required = inForms.every(Boolean)
-    return { ...field, required, requiredInOneForm: !required && inForms.some(Boolean) }
+    const forms = lists.filter((list) => requires(list, field.path))
+    const others = lists.filter((list) => !forms.includes(list))
+    if (forms.length === 0 || others.length === 0) return { ...field, required: others.length === 0 }
+    const isOther = ({ path }: Field) =>
+      others.every((list) => requires(list, path)) && !forms.some((list) => requires(list, path))
+    const requiredWithout = [...fields.values()].filter(isOther).map(({ path }) => path)
+    return { ...field, required: false, requiredWithout }
   })
 }
 

@@ -176,12 +176,13 @@ const responsesOf = (contract: Contract, { responses }: Operation): string => {
 }
 
 const listOfFields = (fields: ReadonlyArray<Fields.Field>): string => {
-  const items = fields.map(({ description, limits, path, required, requiredInOneForm, type }) => {
+  const items = fields.map(({ description, limits, path, required, requiredWithout = [], type }) => {
+    const others = requiredWithout.map((other) => `<code>${Html.escaped(other)}</code>`).join(" and ")
     const must = required
       ? " <strong>required</strong>"
-      : requiredInOneForm
-        ? " <strong>required in one form</strong>"
-        : ""
+      : others === ""
+        ? ""
+        : ` <strong>required without ${others}</strong>`
     const facts = `<span>${[type, ...limits].map(Html.escaped).join(" · ")}</span>${must}`
     return `<dt><code>${Html.escaped(path)}</code> ${facts}</dt><dd>${Html.prose(description)}</dd>`
   })

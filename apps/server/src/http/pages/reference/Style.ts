@@ -124,6 +124,7 @@ dt { border-top: 1px solid var(--line); padding: .625rem 0 0 }
 dt span { color: var(--ink-3); font-size: .8125rem }
 dt code { font-weight: 600 }
 dt strong { border-radius: 6px; padding: .05rem .4rem; font-size: .75rem; font-weight: 500; color: var(--warn); background: var(--warn-soft) }
+dt strong code { font-weight: 500; font-size: 1em }
 dd { margin: 0; padding: .125rem 0 .625rem; font-size: .875rem; color: var(--ink-2) }
 article details { margin-top: 1rem }
 .route { background: none; padding: 0 }
