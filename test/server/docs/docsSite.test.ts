@@ -7,6 +7,8 @@ import { type Contract, groupsOf } from "../../../apps/server/src/http/pages/ref
 import * as ReferencePage from "../../../apps/server/src/http/pages/reference/ReferencePage.ts"
 import { SEARCHES_PER_MINUTE } from "../../../apps/server/src/http/pages/DocumentWindows.ts"
 import * as Library from "../../../apps/server/src/http/pages/site/Library.ts"
+import * as SearchIndex from "../../../apps/server/src/http/pages/site/SearchIndex.ts"
+import * as SearchNames from "../../../apps/server/src/http/pages/site/SearchNames.ts"
 import * as errors from "../../../scripts/generate/errors.ts"
 import * as events from "../../../scripts/generate/events.ts"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
@@ -62,6 +64,12 @@ describe("the pages", () => {
   it("say every status that a reason has", () => {
     const page = pages.find(({ slug }) => slug === "errors/template_not_found")?.markdown ?? ""
     assert.include(page, "**Status 422, code `unprocessable`, or 404, code `not_found`.**")
+  })
+
+  it("are found by what people type for them", () => {
+    const index = SearchIndex.make(pages, contract)
+    for (const [address, names] of Object.entries(SearchNames.NAMES))
+      for (const name of names) assert.strictEqual(index.search(name).entries[0]?.url, address, name)
   })
 
   it("have samples of each client in those of errors and of webhook events", () => {
@@ -152,7 +160,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.deepStrictEqual(first, {
       title: "Verify a call",
       url: "/docs/webhooks#verify-a-call",
-      about: "section · Receive webhooks and read events",
+      about: "section · Webhooks and events",
     })
     assert.deepStrictEqual((yield* world.request("GET", "/docs/search.json")).json, [])
     // The last word is still being typed.
@@ -166,6 +174,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     const { text } = yield* page("verify webhok signiture")
     assert.include(text, "Showing results for <strong>verify webhook signature</strong>")
     assert.notInclude((yield* page("webho")).text, "Showing results for")
+    // Three letters are near too many words.
+    assert.include((yield* page("ssi")).text, "Nothing found")
     assert.notInclude((yield* page("webhook")).text, "Showing results for")
   })
 

@@ -57,16 +57,17 @@ const FIRST: ReadonlyArray<string> = [
 const FOLDERS: ReadonlyArray<string> = ["docs", "docs/quickstarts", "docs/operating", "docs/decisions"]
 const OPERATE: ReadonlySet<string> = new Set(["configuration", "scaling"])
 
-const CLIENTS: Readonly<Record<string, string>> = {
-  "packages/client": "typescript",
-  "packages/client-python": "python",
-  "packages/client-go": "go",
-  "packages/client-php": "php",
-  "packages/client-ruby": "ruby",
-  "packages/testing": "testing",
-  "packages/nodemailer-transport": "nodemailer",
-  "packages/redirect": "redirect",
-  "packages/verify": "verify",
+/** Folders of packages, with the last part of the address and the title of their pages. */
+const CLIENTS: Readonly<Record<string, readonly [name: string, title: string]>> = {
+  "packages/client": ["typescript", "TypeScript"],
+  "packages/client-python": ["python", "Python"],
+  "packages/client-go": ["go", "Go"],
+  "packages/client-php": ["php", "PHP"],
+  "packages/client-ruby": ["ruby", "Ruby"],
+  "packages/testing": ["testing", "Test suites"],
+  "packages/nodemailer-transport": ["nodemailer", "Nodemailer"],
+  "packages/redirect": ["redirect", "Redirected programs"],
+  "packages/verify": ["verify", "Checks of receipts"],
 }
 /** Files that pages link to and an operator loads into another program, with their types. */
 const FILES: Readonly<Record<string, string>> = {
@@ -112,8 +113,8 @@ export const load = (contract: Contract, root: string = ROOT): ReadonlyArray<Doc
   }
   const documents = FOLDERS.flatMap(folder).toSorted()
   const pages = documents.flatMap((file) => pageOf(file, file.slice("docs/".length, -".md".length), read(file)))
-  const clients = Object.entries(CLIENTS).flatMap(([path, name]) =>
-    pageOf(`${path}/README.md`, `clients/${name}`, read(`${path}/README.md`)),
+  const clients = Object.entries(CLIENTS).flatMap(([path, [name, title]]) =>
+    pageOf(`${path}/README.md`, `clients/${name}`, read(`${path}/README.md`)).map((page) => ({ ...page, title })),
   )
   const said = JSON.parse(read("docs/errors.json") ?? "{}") as SaidByAll
   return [...pages, ...clients].flatMap((page) => [page, ...partsOf(page, contract, said)]).toSorted(byRank)

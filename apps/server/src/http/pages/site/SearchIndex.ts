@@ -1,9 +1,11 @@
 import { nearestName } from "@waybill/domain/values/nearestName"
+import * as Table from "@waybill/domain/values/Table"
 import type { Contract } from "../reference/Contract.ts"
 import * as Html from "../reference/Html.ts"
 import * as ReferencePage from "../reference/ReferencePage.ts"
 import type { DocsPage, Shelf } from "./Library.ts"
 import * as Markdown from "./Markdown.ts"
+import * as SearchNames from "./SearchNames.ts"
 import * as SearchWords from "./SearchWords.ts"
 
 export type Kind = "page" | "section" | "endpoint" | "error" | "event" | "setting" | "command" | "entry"
@@ -16,8 +18,8 @@ export interface Entry {
   /** Title of the page. */
   readonly within: string
   readonly text: string
-  /** Words by which it is found as by its title. */
-  readonly names?: string
+  /** What it is found by as by its title. */
+  readonly names?: ReadonlyArray<string>
   /** Weight of its group; 1 if left out. */
   readonly weight?: number
 }
@@ -78,6 +80,8 @@ const LIST_OF_PARTS = 0.5
 const RELATED_WEIGHT = 0.8
 /** Misspelt words of a query that are mended: each is compared with every word. */
 const MAX_MENDED = 3
+/** Shortest word that is mended: one letter of a shorter one is most of it. */
+const MIN_MENDED_CHARS = 4
 /** Words that begin as a word of the query does. */
 const MAX_BEGUN = 20
 /** Places that are searched for the form of a mended word. */
@@ -129,7 +133,7 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
       if ((counts.has(word) && !isBegun) || SearchWords.RELATED.has(word) || word.length < 3) return [word]
       // A word that nothing has may be the begin of one, or misspelt.
       const begun = vocabulary.filter((known) => known.startsWith(word)).slice(0, MAX_BEGUN)
-      if (begun.length > 0 || mended.size >= MAX_MENDED) return begun
+      if (begun.length > 0 || word.length < MIN_MENDED_CHARS || mended.size >= MAX_MENDED) return begun
       const nearest = nearestName(word, vocabulary)
       mended.set(word, nearest)
       return nearest === undefined ? begun : [nearest]
@@ -159,7 +163,7 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
         return (sum(inBoth) * Math.min(1, share) * inBoth.length) / forms.length
       })
       // A row is often named by a common word, such as `logs`, which is the subject of a page.
-      const isNamed = entry.kind !== "entry" && [nameOf(entry.title), nameOf(entry.names ?? "")].includes(name)
+      const isNamed = entry.kind !== "entry" && [entry.title, ...(entry.names ?? [])].map(nameOf).includes(name)
       const score = (sum(scores) + Math.max(...sayings)) * (matched / forms.length) ** 1.3 + (isNamed ? NAMED : 0)
       const isAside = asides.has(entry.kind) && !isNamed
       return [{ entry, score: score * WEIGHTS[entry.kind] * (entry.weight ?? 1) * (isAside ? ASIDE : 1) }]
@@ -203,11 +207,10 @@ const scored = (entry: Entry): Scored => {
   }
   // The options of a command are mentions, not its name.
   const title = entry.title.split(" [")[0] ?? ""
-  add(`${title} ${entry.names ?? ""}`, TITLE)
+  const names = [title, ...(entry.names ?? [])]
+  add([...new Set(SearchWords.of(names.join(" ")))].join(" "), TITLE)
   add(`${entry.within} ${NAMES[entry.kind]}`, PAGE_TITLE)
-  const titles = [title, ...(entry.names === undefined ? [] : [entry.names])].map(
-    (each) => new Set(SearchWords.of(each)),
-  )
+  const titles = names.map((each) => new Set(SearchWords.of(each)))
   return { entry, words, titles, around: new Set(SearchWords.of(entry.within)), length: add(entry.text, 1) }
 }
 
@@ -226,7 +229,7 @@ const entriesOf = (page: DocsPage): ReadonlyArray<Entry> => {
     return [{ kind, title: page.title, url, within: page.group, text }]
   }
   const entries: Array<Entry> = []
-  const names = page.slug.split("/").at(-1) ?? ""
+  const names = page.slug.split("/").slice(-1)
   let section: Entry = { kind: "page", title: page.title, names, url, within: page.group, text: "" }
   const isOfParts = page.slug === "errors" || page.slug === "events"
   for (const block of Markdown.parse(page.markdown)) {
@@ -252,7 +255,12 @@ const entriesOf = (page: DocsPage): ReadonlyArray<Entry> => {
   }
   const weight = GROUPS[page.group] ?? 1
   const isListed = ({ kind }: Entry) => isOfParts && kind === "section"
-  return [...entries, section].map((entry) => ({ ...entry, weight: isListed(entry) ? LIST_OF_PARTS : weight }))
+  return [...entries, section].map((entry) => ({
+    ...entry,
+    // A row has the address of its section.
+    names: [...(entry.names ?? []), ...(entry.kind === "entry" ? [] : (Table.at(SearchNames.NAMES, entry.url) ?? []))],
+    weight: isListed(entry) ? LIST_OF_PARTS : weight,
+  }))
 }
 
 const kindOfRow = (slug: string, title: string): Kind =>
