@@ -255,6 +255,17 @@ describe("base64 of an attachment", () => {
     "\u2028",
   ])
     test(`${JSON.stringify(content)} is refused`, () => assert.isUndefined(contentOf(content)))
+
+  for (const [content, fault] of [
+    ["aGk", "padded with = to a multiple of 4 characters; it has 3"],
+    ["aGk=\naG-_", 'character 4, not counting line breaks, is "="'],
+    ["aGkg\naG-_", 'character 7, not counting line breaks, is "-"'],
+  ] as const)
+    test(`${JSON.stringify(content)}: the refusal says where`, () => {
+      const attachments = [{ filename: "a", content }]
+      const message = { from: "a@acme.test", to: "b@acme.test", subject: "x", attachments }
+      assert.include(violations(EmailMessage, message).join(), fault)
+    })
 })
 
 const MANY = Array.from({ length: 1_001 }, (_, nth) => [`v${nth}`, 1] as const)

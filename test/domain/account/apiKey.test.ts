@@ -136,7 +136,10 @@ describe("scope", () => {
   it("the refusal names the missing scope", () => {
     const { status, reason, message, details } = new Scope.MissingScope({ required_scope: "domains:write" })
     assert.deepStrictEqual([status, reason], [403, "missing_scope"])
-    assert.strictEqual(message, "This API key does not have the scope domains:write.")
+    assert.strictEqual(
+      message,
+      "This API key does not have the scope domains:write. Create a key with domains:write, in the dashboard under API keys.",
+    )
     assert.deepStrictEqual(details, [{ path: "required_scope", message: "domains:write" }])
   })
 })

@@ -73,7 +73,14 @@ const optionalMailboxes = (maximum: number, description: string) =>
   nullIfAbsent(mailboxes(Schema.NullOr(oneOrMany(0, maximum)), description))
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/u
-const isBase64 = (text: string): boolean => text.length % 4 === 0 && BASE64.test(text)
+/** Returns what keeps a text from being base64, and where; undefined if nothing does. */
+const base64Fault = (text: string): string | undefined => {
+  if (text.length % 4 === 0 && BASE64.test(text)) return undefined
+  const at = text.search(/[^A-Za-z0-9+/]/u)
+  return at < 0 || /^={1,2}$/u.test(text.slice(at))
+    ? `must be base64, padded with = to a multiple of 4 characters; it has ${text.length}`
+    : `must be base64; character ${at + 1}, not counting line breaks, is ${JSON.stringify(String.fromCodePoint(text.codePointAt(at) ?? 0))}`
+}
 
 /** Removes line breaks: most encoders for mail wrap base64 at 76 characters (RFC 2045 §6.8). */
 const unwrap = (text: string): string => (text.includes("\n") ? text.replaceAll(/\r?\n/gu, "") : text)
@@ -85,7 +92,7 @@ export const Base64 = Schema.String.annotate({
   examples: ["JVBERi0xLjQK"],
 }).pipe(
   Schema.decodeTo(
-    Schema.String.check(Schema.makeFilter((text: string) => isBase64(text) || "must be base64, padded")),
+    Schema.String.check(Schema.makeFilter((text: string) => base64Fault(text) ?? true)),
     SchemaTransformation.transform<string, string>({ decode: unwrap, encode: (text) => text }),
   ),
 )

@@ -37,6 +37,6 @@ export const permits = (granted: ReadonlyArray<Scope>, needed: Scope): boolean =
 }
 
 export class MissingScope extends Refusal.of("MissingScope", 403, "missing_scope")<{ readonly required_scope: Scope }> {
-  override readonly message = `This API key does not have the scope ${this.required_scope}.`
+  override readonly message = `This API key does not have the scope ${this.required_scope}. Create a key with ${this.required_scope}, in the dashboard under API keys.`
   readonly details = [{ path: "required_scope", message: this.required_scope }]
 }
