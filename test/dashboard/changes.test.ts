@@ -4,9 +4,9 @@ import * as DnsServer from "../support/mail/dnsServer.ts"
 import * as WebhookReceiver from "../support/web/WebhookReceiver.ts"
 import * as Browser from "./support/Browser.ts"
 import { inBrowser } from "./support/inBrowser.ts"
+import { TIMEOUT } from "./support/inDashboard.ts"
 import * as Instance from "./support/Instance.ts"
 
-const TIMEOUT = 300_000
 /** A refusal, or a look for a call that is logged half a second later. */
 const REFUSED = / (?:400|401|422) | 404 .*requests.req_/u
 const DOMAIN = "mail.shop.dev"

@@ -7,10 +7,10 @@ import * as SmtpServer from "../support/mail/smtpServer.ts"
 import * as WebhookReceiver from "../support/web/WebhookReceiver.ts"
 import * as Browser from "./support/Browser.ts"
 import { inBrowser } from "./support/inBrowser.ts"
+import { TIMEOUT } from "./support/inDashboard.ts"
 import * as Instance from "./support/Instance.ts"
 
 const DOMAIN = "mail.shop.dev"
-const TIMEOUT = 300_000
 
 /** TCP proxy that forwards nothing until `open` is called, so that an email can be seen while it is queued. */
 const startGate = async (port: number) => {

@@ -1,11 +1,9 @@
 import * as TrackedHtml from "@waybill/mail/compose/TrackedHtml"
-import { afterAll, assert, beforeAll, it } from "vitest"
+import { assert, it } from "vitest"
 import * as Browser from "./support/Browser.ts"
-import { inBrowser } from "./support/inBrowser.ts"
+import { inDashboard, TIMEOUT } from "./support/inDashboard.ts"
 import * as ContactSheet from "./support/ContactSheet.ts"
-import * as Instance from "./support/Instance.ts"
 
-const TIMEOUT = 300_000
 const HOUR_MS = 3_600_000
 
 /** HTML with everything the checks look for: too large, an image without alt text, broken links, a missing attachment. */
@@ -32,24 +30,11 @@ const malformedDocuments = (count: number): ReadonlyArray<string> => {
   )
 }
 
-await inBrowser("emails in the dashboard", (browser) => {
-  let instance: Instance.Instance
-  let tab: Browser.BrowserTab
-
-  beforeAll(async () => {
-    instance = await Instance.start()
-    tab = await Browser.openTab(browser, instance.url)
-    await Browser.signIn(tab.page, instance.owner)
-  }, TIMEOUT)
-
-  afterAll(async () => {
-    await instance.close()
-  }, TIMEOUT)
-
-  const waitForHeading = (name: string) => tab.page.getByRole("heading", { name }).first().waitFor()
+await inDashboard("emails in the dashboard", (opened) => {
+  const waitForHeading = (name: string) => opened.tab.page.getByRole("heading", { name }).first().waitFor()
 
   it("asks once before it sends an email without a subject or text", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await page.goto("/compose")
     await page.getByLabel("To", { exact: true }).fill("ana@example.org")
     await page.getByRole("button", { name: "Send", exact: true }).click()
@@ -67,7 +52,7 @@ await inBrowser("emails in the dashboard", (browser) => {
   })
 
   it("offers what can be done about a recipient", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     const menu = () => page.getByRole("button", { name: "Actions for ana@example.org" }).click()
     const url = page.url()
     await menu()
@@ -88,7 +73,7 @@ await inBrowser("emails in the dashboard", (browser) => {
   })
 
   it("sends a composed email as the signed-in user", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await page.goto("/compose")
     // Nothing is written for the author, and the button is in sight on a low screen.
     assert.strictEqual(await page.getByLabel("HTML").inputValue(), "")
@@ -117,13 +102,13 @@ await inBrowser("emails in the dashboard", (browser) => {
     await page.getByRole("button", { name: "Send", exact: true }).click()
     await waitForHeading("A bad example")
     await page.locator("li[data-event='email.delivered']").waitFor()
-    const { json } = await instance.request("GET", "/email/logs?tag=trial")
-    const events = await instance.request("GET", `/email/logs/${json.data[0].id}/events`)
+    const { json } = await opened.instance.request("GET", "/email/logs?tag=trial")
+    const events = await opened.instance.request("GET", `/email/logs/${json.data[0].id}/events`)
     assert.strictEqual(events.json.data[0].actor.type, "user")
   })
 
   it("runs no script of an email in its preview", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await page.frameLocator("iframe").getByText("Hello").waitFor()
     const frame = page.frames().find((each) => each.url().includes("/preview/template"))
     assert.strictEqual(await frame?.title(), "")
@@ -144,7 +129,7 @@ await inBrowser("emails in the dashboard", (browser) => {
       TrackedHtml.write(html, TrackedHtml.find({ html, own: new Set(), links: true }), { click, open: OPEN })
     const documents = malformedDocuments(1_500).map((html) => [html, tracked(html)])
     // A separate page, because the content security policy of the dashboard reports each inline style.
-    const empty = await tab.context.newPage()
+    const empty = await opened.tab.context.newPage()
     const differing = await empty.evaluate((pairs) => {
       const parse = (html: string) => {
         const parsed = new DOMParser().parseFromString(html, "text/html")
@@ -167,7 +152,7 @@ await inBrowser("emails in the dashboard", (browser) => {
   })
 
   it("checks a captured message and shows its problems", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await page.goto("/sandbox")
     await waitForHeading("A bad example")
     await page.getByRole("tab", { name: /^Checks/u }).click()
@@ -189,8 +174,8 @@ await inBrowser("emails in the dashboard", (browser) => {
 
   // threat: dashboard-text
   it("shows hidden characters of a subject and isolates its text direction", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
-    await instance.request("POST", "/email/send", {
+    const { page } = opened.tab
+    await opened.instance.request("POST", "/email/send", {
       from: "hello@acme.test",
       to: "ana@example.org",
       subject: "Invoice \u202egpj.exe \u001b[31mred",
@@ -206,16 +191,17 @@ await inBrowser("emails in the dashboard", (browser) => {
   })
 
   it("reschedules a scheduled email, undoes it and cancels the email", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     const scheduled_at = new Date(Date.now() + HOUR_MS).toISOString()
-    const sent = await instance.request("POST", "/email/send", {
+    const sent = await opened.instance.request("POST", "/email/send", {
       from: "hello@acme.test",
       to: "ana@example.org",
       subject: "Later",
       text: "Not yet.",
       scheduled_at,
     })
-    const scheduled = async () => (await instance.request("GET", `/email/logs/${sent.json.id}`)).json.scheduled_at
+    const scheduled = async () =>
+      (await opened.instance.request("GET", `/email/logs/${sent.json.id}`)).json.scheduled_at
     await page.goto(`/emails/${sent.json.id}`)
     await page.getByRole("button", { name: "Reschedule" }).click()
     const later = new Date(Date.now() + 2 * HOUR_MS).toISOString()
@@ -228,18 +214,18 @@ await inBrowser("emails in the dashboard", (browser) => {
     await page.getByRole("button", { name: "Cancel", exact: true }).click()
     await page.getByRole("button", { name: "Cancel email" }).click()
     await page.locator("li[data-event='email.canceled']").waitFor()
-    assert.strictEqual((await instance.request("GET", `/email/logs/${sent.json.id}`)).json.status, "canceled")
+    assert.strictEqual((await opened.instance.request("GET", `/email/logs/${sent.json.id}`)).json.status, "canceled")
   })
 
   it("renders only the visible rows of a long list", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     const emails = Array.from({ length: 100 }, (_, nth) => ({
       from: "hello@acme.test",
       to: `reader${nth}@example.org`,
       subject: `Number ${nth}`,
       text: "One of many.",
     }))
-    assert.isBelow((await instance.request("POST", "/email/send/batch", { emails })).status, 300)
+    assert.isBelow((await opened.instance.request("POST", "/email/send/batch", { emails })).status, 300)
     await page.goto("/emails")
     const rows = page.getByRole("list", { name: "Emails" }).getByRole("listitem")
     await page
@@ -254,14 +240,14 @@ await inBrowser("emails in the dashboard", (browser) => {
   })
 
   it("says what happened to an email, and sends it again without the suppression", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     const bounced = "bounced+2@customers.test"
     const message = { from: "hello@acme.test", to: bounced, subject: "To a lost mailbox", text: "Hello." }
-    const first: string = (await instance.request("POST", "/email/send", message)).json.id
-    const emailOf = async (id: string) => (await instance.request("GET", `/email/logs/${id}`)).json
+    const first: string = (await opened.instance.request("POST", "/email/send", message)).json.id
+    const emailOf = async (id: string) => (await opened.instance.request("GET", `/email/logs/${id}`)).json
     await Browser.eventually(async () => (await emailOf(first)).status).toBe("bounced")
     // The simulator suppresses nobody.
-    assert.strictEqual((await instance.request("POST", "/suppressions", { email: bounced })).status, 201)
+    assert.strictEqual((await opened.instance.request("POST", "/suppressions", { email: bounced })).status, 201)
     await page.goto(`/emails/${first}`)
     const panel = page.locator("section").filter({ has: page.getByRole("heading", { name: "What happened" }) })
     await panel
@@ -272,19 +258,19 @@ await inBrowser("emails in the dashboard", (browser) => {
     await panel.getByRole("button", { name: "Remove and send again" }).click()
     await page.getByRole("alertdialog").getByRole("button", { name: "Remove and send again" }).click()
     await page.getByText("Suppression removed, copy queued.").waitFor()
-    const { json } = await instance.request("GET", `/suppressions?q=${encodeURIComponent(bounced)}`)
+    const { json } = await opened.instance.request("GET", `/suppressions?q=${encodeURIComponent(bounced)}`)
     assert.deepEqual(json.data, [])
     assert.lengthOf((await emailOf(first)).copies, 1)
   })
 
   it("shows headers and source of mail in any state, and whether it was sent", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     const scheduled_at = new Date(Date.now() + HOUR_MS).toISOString()
     const send = async (over: object): Promise<string> => {
       const message = { from: "hello@acme.test", to: "ana@example.org", subject: "Hello", text: "Hello.", ...over }
-      return (await instance.request("POST", "/email/send", message)).json.id
+      return (await opened.instance.request("POST", "/email/send", message)).json.id
     }
-    const statusOf = async (id: string) => (await instance.request("GET", `/email/logs/${id}`)).json.status
+    const statusOf = async (id: string) => (await opened.instance.request("GET", `/email/logs/${id}`)).json.status
     const states: ReadonlyArray<readonly [id: string, status: string, note: string | null]> = [
       [
         await send({ subject: "Later", scheduled_at }),
@@ -295,7 +281,7 @@ await inBrowser("emails in the dashboard", (browser) => {
       [await send({ to: "bounced@customers.test" }), "bounced", "as it was composed for delivery"],
       [await send({}), "delivered", null],
     ]
-    await instance.request("POST", `/email/${states[1]?.[0]}/cancel`)
+    await opened.instance.request("POST", `/email/${states[1]?.[0]}/cancel`)
     for (const [id, status, note] of states) {
       await Browser.eventually(() => statusOf(id)).toBe(status)
       await page.goto(`/emails/${id}`)
@@ -311,7 +297,7 @@ await inBrowser("emails in the dashboard", (browser) => {
   })
 
   it("shows a sent email as readers see it in the dark", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     const style = "<style>@media (prefers-color-scheme: dark) { p { color: rgb(1, 2, 3) } }</style>"
     const email = {
       from: "hello@acme.test",
@@ -319,7 +305,7 @@ await inBrowser("emails in the dashboard", (browser) => {
       subject: "Dark",
       html: `${style}<p>Seen</p>`,
     }
-    const { json } = await instance.request("POST", "/email/send", email)
+    const { json } = await opened.instance.request("POST", "/email/send", email)
     await page.goto(`/emails/${json.id}`)
     await page.frameLocator("iframe").getByText("Seen").waitFor()
     await page.getByRole("button", { name: "Dark mode" }).click()
@@ -343,7 +329,7 @@ await inBrowser("emails in the dashboard", (browser) => {
   it("logs no console errors except for blocked scripts of previews", () => {
     // The request log has a request a moment after its answer; an email that is opened sooner has no link to it.
     assert.deepEqual(
-      tab.consoleErrors.filter((each) => !/\/preview\/(?:emails\/|template)|\/v1\/requests\/req_/u.test(each)),
+      opened.tab.consoleErrors.filter((each) => !/\/preview\/(?:emails\/|template)|\/v1\/requests\/req_/u.test(each)),
       [],
     )
   })

@@ -1,9 +1,9 @@
 import { afterAll, assert, beforeAll, it } from "vitest"
 import * as Browser from "./support/Browser.ts"
 import { inBrowser } from "./support/inBrowser.ts"
+import { TIMEOUT } from "./support/inDashboard.ts"
 import * as Instance from "./support/Instance.ts"
 
-const TIMEOUT = 300_000
 const NEIGHBOUR = { email: "nina@neighbours.test", password: "a long password of nina" }
 
 await inBrowser("operating an instance with two accounts", (browser) => {

@@ -7,13 +7,13 @@ import * as DnsServer from "../support/mail/dnsServer.ts"
 import * as Accessibility from "./support/Accessibility.ts"
 import * as Browser from "./support/Browser.ts"
 import { inBrowser } from "./support/inBrowser.ts"
+import { TIMEOUT } from "./support/inDashboard.ts"
 import * as ContactSheet from "./support/ContactSheet.ts"
 import * as Instance from "./support/Instance.ts"
 import * as RequestChain from "./support/RequestChain.ts"
 import { seedAccount } from "./support/seedAccount.ts"
 import { seedProviders } from "./support/seedProviders.ts"
 
-const TIMEOUT = 300_000
 const PHONE_PX = 360
 const MAX_FIRST_SCREEN_BYTES = 250 * 1024
 const MAX_FIRST_SCREEN_REQUESTS = 20

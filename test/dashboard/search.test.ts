@@ -1,12 +1,10 @@
 import { readFileSync } from "node:fs"
-import { afterAll, assert, beforeAll, it, vi } from "vitest"
+import { assert, beforeAll, it, vi } from "vitest"
 import * as Accessibility from "./support/Accessibility.ts"
 import * as Browser from "./support/Browser.ts"
-import { inBrowser } from "./support/inBrowser.ts"
+import { inDashboardWith, TIMEOUT } from "./support/inDashboard.ts"
 import * as ContactSheet from "./support/ContactSheet.ts"
-import * as Instance from "./support/Instance.ts"
 
-const TIMEOUT = 300_000
 const HOUR_MS = 3_600_000
 
 const SHIPPED = "Your order has shipped"
@@ -16,13 +14,13 @@ const LATER = "Your trial ends soon"
 const NEVER = "Not any more"
 const SUBJECTS = [SHIPPED, RESET, NEWS, LATER, NEVER]
 
-await inBrowser("search and lists", (browser) => {
-  let instance: Instance.Instance
-  let tab: Browser.BrowserTab
+const within = inDashboardWith(async () => ({ settings: { WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" } }))
+
+await within("search and lists", (opened) => {
   const ids: Record<string, string> = {}
 
   const create = async (path: string, body: unknown, key?: string) => {
-    const { json, status } = await instance.request("POST", path, body, key)
+    const { json, status } = await opened.instance.request("POST", path, body, key)
     assert.isBelow(status, 300, JSON.stringify(json))
     return json
   }
@@ -32,7 +30,6 @@ await inBrowser("search and lists", (browser) => {
   }
 
   beforeAll(async () => {
-    instance = await Instance.start({ WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" })
     const { key } = await create("/api-keys", { name: "Shop, production", scopes: ["email:send"] })
     const scheduled_at = new Date(Date.now() + HOUR_MS).toISOString()
     await create("/webhooks", { url: "http://127.0.0.1:9/hook", events: ["email.queued"], description: "Closed" })
@@ -45,26 +42,22 @@ await inBrowser("search and lists", (browser) => {
     await send(NEWS, { to: ["one@example.org", "two@example.org", "bounced@customers.test"] })
     await send(LATER, { scheduled_at })
     await send(NEVER, { scheduled_at })
-    await instance.request("POST", `/email/${ids[NEVER]}/cancel`)
-    tab = await Browser.openTab(browser, instance.url)
-    await Browser.signIn(tab.page, instance.owner)
-    const countsOf = async () => (await instance.request("GET", `/email/logs/${ids[NEWS]}`)).json.recipient_counts
+    await opened.instance.request("POST", `/email/${ids[NEVER]}/cancel`)
+    const countsOf = async () =>
+      (await opened.instance.request("GET", `/email/logs/${ids[NEWS]}`)).json.recipient_counts
     await vi.waitFor(async () => assert.strictEqual((await countsOf()).bounced, 1), { timeout: TIMEOUT })
   }, TIMEOUT)
 
-  afterAll(async () => {
-    await instance.close()
-  }, TIMEOUT)
-
   /** Opens a path without loading the page again. */
-  const open = (path: string) => tab.page.evaluate(`history.pushState({}, "", ${JSON.stringify(path)})`)
+  const open = (path: string) => opened.tab.page.evaluate(`history.pushState({}, "", ${JSON.stringify(path)})`)
   const listed = async (): Promise<ReadonlyArray<string>> => {
-    const list = tab.page.getByRole("list", { name: "Emails" })
+    const list = opened.tab.page.getByRole("list", { name: "Emails" })
     const text = (await list.count()) === 0 ? "" : ((await list.textContent()) ?? "")
     return SUBJECTS.filter((subject) => text.includes(subject))
   }
-  const search = (text: string) => tab.page.getByLabel("Search emails").fill(text)
-  const chips = () => tab.page.getByRole("list", { name: "Search filters" }).getByRole("listitem").allTextContents()
+  const search = (text: string) => opened.tab.page.getByLabel("Search emails").fill(text)
+  const chips = () =>
+    opened.tab.page.getByRole("list", { name: "Search filters" }).getByRole("listitem").allTextContents()
 
   it("one search box finds emails by everything that is known of them", { timeout: TIMEOUT }, async () => {
     await open("/emails")
@@ -105,24 +98,24 @@ await inBrowser("search and lists", (browser) => {
     for (const [typed, chip, subjects] of cases) {
       await search(typed)
       await Browser.eventually(chips).toContain(chip)
-      await tab.page.locator("main [aria-busy=false]").waitFor()
+      await opened.tab.page.locator("main [aria-busy=false]").waitFor()
       await Browser.eventually(listed, typed).toEqual(subjects)
       assert.include(await chips(), chip, typed)
-      if (subjects.length === 0) await tab.page.getByText("No emails match your filters").waitFor()
-      else await tab.page.getByText(new RegExp(`^${subjects.length} emails?$`, "u")).waitFor()
+      if (subjects.length === 0) await opened.tab.page.getByText("No emails match your filters").waitFor()
+      else await opened.tab.page.getByText(new RegExp(`^${subjects.length} emails?$`, "u")).waitFor()
     }
   })
 
   it("shows the metadata of an email, each pair as a link to its search", { timeout: TIMEOUT }, async () => {
     await open(`/emails/${ids[SHIPPED]}`)
-    await tab.page.getByRole("link", { name: "plan: two words" }).click()
+    await opened.tab.page.getByRole("link", { name: "plan: two words" }).click()
     await Browser.eventually(chips).toContain("Metadataplan=two words")
     await Browser.eventually(listed).toEqual([SHIPPED])
     assert.include(await chips(), "Metadataplan=two words")
   })
 
   it("shows that results are pending as soon as a search is typed", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     for (const [path, label, typed] of [
       ["/suppressions", "Search suppressions", "studio"],
       ["/requests", "Search by path, request ID or recipient", "domains"],
@@ -151,7 +144,7 @@ await inBrowser("search and lists", (browser) => {
   })
 
   it("says what of a search it does not understand, and shows no emails then", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     for (const [typed, problem] of [
       ["colour:red", "There is no filter “colour:”"],
       ["form:ana", "Did you mean “from:”?"],
@@ -176,7 +169,7 @@ await inBrowser("search and lists", (browser) => {
   })
 
   it("keeps the list while a filter is typed, and offers its values", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await open("/emails")
     const box = page.getByLabel("Search emails")
     await box.click()
@@ -207,7 +200,7 @@ await inBrowser("search and lists", (browser) => {
   })
 
   it("finds by the status that rows show, and they say what became of them", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     const row = (subject: string) => page.getByRole("link", { name: new RegExp(subject, "u") })
     for (const [subject, text] of [
       [NEWS, /^Partly bounced2 delivered · 1 bounced.*?bounced@customers\.test\+2/u],
@@ -233,7 +226,7 @@ await inBrowser("search and lists", (browser) => {
   })
 
   it("saves a search as a view, shows it again and deletes it", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await search("tag:orders is:delivered")
     await Browser.eventually(listed).toEqual([SHIPPED])
     await page.getByRole("button", { name: "Views" }).click()
@@ -257,7 +250,7 @@ await inBrowser("search and lists", (browser) => {
   })
 
   it("exports what is shown as CSV", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await search("na@exam")
     await Browser.eventually(listed).toEqual([SHIPPED, LATER, NEVER])
     const downloading = page.waitForEvent("download")
@@ -278,7 +271,7 @@ await inBrowser("search and lists", (browser) => {
   })
 
   it("imports suppressions, reports rejected lines and exports them again", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await page.goto("/suppressions")
     await page.getByRole("button", { name: "More actions" }).click()
     await page.getByRole("menuitem", { name: "Import CSV" }).click()
@@ -302,14 +295,14 @@ await inBrowser("search and lists", (browser) => {
     assert.match(file, /^email,reason,created_at\ndee@bulk\.test,complaint,[^\n]+\n$/u)
     await page.getByText("1 address exported.").waitFor()
     await page.getByRole("button", { name: "Done" }).click()
-    const { json } = await instance.request("POST", "/suppressions/batch", {
+    const { json } = await opened.instance.request("POST", "/suppressions/batch", {
       remove: ["dee@bulk.test", "eli@bulk.test"],
     })
     assert.strictEqual(json.removed, 2)
   })
 
   it("every other list has headers, and searches and filters", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     interface Case {
       readonly path: string
       readonly box: string
@@ -383,7 +376,7 @@ await inBrowser("search and lists", (browser) => {
   })
 
   it("the audit log says who did what to what, by name", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await open("/settings/audit?q=%22Shop%2C+production%22")
     const row = page.getByRole("row", { name: /Shop, production/u }).first()
     await Browser.eventually(async () => (await row.textContent()) ?? "").toMatch(
@@ -396,7 +389,7 @@ await inBrowser("search and lists", (browser) => {
   })
 
   it("a webhook whose endpoint does not answer is failing", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await open("/webhooks")
     const row = page.getByRole("row", { name: /127\.0\.0\.1:9.*Failing.*No response/u })
     await row.waitFor()
@@ -405,6 +398,6 @@ await inBrowser("search and lists", (browser) => {
   })
 
   it("logs no console errors", () => {
-    assert.deepEqual(tab.consoleErrors, [])
+    assert.deepEqual(opened.tab.consoleErrors, [])
   })
 })

@@ -3,10 +3,10 @@ import { afterAll, assert, beforeAll, it } from "vitest"
 import { authenticator } from "../server/signIn/house.ts"
 import * as Browser from "./support/Browser.ts"
 import { inBrowser } from "./support/inBrowser.ts"
+import { TIMEOUT } from "./support/inDashboard.ts"
 import * as Instance from "./support/Instance.ts"
 import * as Provider from "./support/provider.ts"
 
-const TIMEOUT = 300_000
 const DASHBOARD_HEADERS = { "x-waybill-dashboard": "1" }
 
 await inBrowser("sign-in", (browser) => {

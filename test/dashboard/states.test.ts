@@ -8,10 +8,10 @@ import { freePort } from "../support/process/service.ts"
 import * as Accessibility from "./support/Accessibility.ts"
 import * as Browser from "./support/Browser.ts"
 import { inBrowser } from "./support/inBrowser.ts"
+import { TIMEOUT } from "./support/inDashboard.ts"
 import * as ContactSheet from "./support/ContactSheet.ts"
 import * as Instance from "./support/Instance.ts"
 
-const TIMEOUT = 300_000
 const TEAPOT = 418
 const VIEWER = { email: "vera@acme.test", password: "a long enough password" }
 

@@ -1,40 +1,28 @@
-import { afterAll, assert, beforeAll, expect, it } from "vitest"
+import { assert, beforeAll, expect, it } from "vitest"
 import * as Accessibility from "./support/Accessibility.ts"
 import * as Browser from "./support/Browser.ts"
-import { inBrowser } from "./support/inBrowser.ts"
+import { inDashboard, TIMEOUT } from "./support/inDashboard.ts"
 import * as ContactSheet from "./support/ContactSheet.ts"
-import * as Instance from "./support/Instance.ts"
 
-const TIMEOUT = 300_000
-
-await inBrowser("test mode in the dashboard", (browser) => {
-  let instance: Instance.Instance
-  let tab: Browser.BrowserTab
+await inDashboard("test mode in the dashboard", (opened) => {
   const requested = new Set<string>()
 
   beforeAll(async () => {
-    instance = await Instance.start()
-    await instance.request("POST", "/suppressions", { email: "live@example.org", reason: "manual" })
+    await opened.instance.request("POST", "/suppressions", { email: "live@example.org", reason: "manual" })
     const email = { from: "hello@acme.test", to: "ana@example.org", subject: "A live one", text: "Hello." }
-    await instance.request("POST", "/email/send", email)
-    tab = await Browser.openTab(browser, instance.url)
-    await Browser.signIn(tab.page, instance.owner)
-    tab.page.on("request", (request) => {
+    await opened.instance.request("POST", "/email/send", email)
+    opened.tab.page.on("request", (request) => {
       const { pathname, searchParams } = new URL(request.url())
       if (pathname.startsWith("/v1/")) requested.add(`${pathname} ${searchParams.get("livemode") ?? "live"}`)
     })
   }, TIMEOUT)
 
-  afterAll(async () => {
-    await instance.close()
-  }, TIMEOUT)
-
   /** Opens a path without loading the page again. */
-  const open = (path: string) => tab.page.evaluate(`history.pushState({}, "", ${JSON.stringify(path)})`)
-  const banner = () => tab.page.getByRole("region", { name: "Test mode" })
+  const open = (path: string) => opened.tab.page.evaluate(`history.pushState({}, "", ${JSON.stringify(path)})`)
+  const banner = () => opened.tab.page.getByRole("region", { name: "Test mode" })
 
   it("makes a test key, and the list of keys shows and filters the mode", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await open("/settings/api-keys?new=true")
     const dialog = page.getByRole("dialog")
     await dialog.getByLabel("Name").fill("Tests")
@@ -50,14 +38,14 @@ await inBrowser("test mode in the dashboard", (browser) => {
     await Browser.eventually(() => rows.allTextContents()).toEqual([expect.stringMatching(/^Testswb_test_.*Test/u)])
     const received = { from: "ana@example.org", to: "a@acme.test", subject: "A received test", text: "Hello." }
     const maker = { name: "Received mail", mode: "test", scopes: ["inbound:write"] }
-    const { json: made } = await instance.request("POST", "/api-keys", maker)
-    assert.strictEqual((await instance.request("POST", "/test/inbound", received, made.key)).status, 201)
+    const { json: made } = await opened.instance.request("POST", "/api-keys", maker)
+    assert.strictEqual((await opened.instance.request("POST", "/test/inbound", received, made.key)).status, 201)
     const email = { from: "hello@nobody.example", to: "ana@example.org", subject: "A test", html: "<p>Hello.</p>" }
-    assert.strictEqual((await instance.request("POST", "/email/send", email, key)).status, 200)
+    assert.strictEqual((await opened.instance.request("POST", "/email/send", email, key)).status, 200)
   })
 
   it("shows test mail only while it is on, says so, and lasts", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await open("/emails")
     const [live, test] = ["A live one", "A test"].map((name) => page.getByRole("link", { name: new RegExp(name, "u") }))
     await live?.waitFor()
@@ -80,7 +68,7 @@ await inBrowser("test mode in the dashboard", (browser) => {
   })
 
   it("asks for test mail in every request about mail, and sends in test mode", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     for (const [path, ready] of [
       ["/overview", "Breakdown"],
       ["/sandbox", "A test"],
@@ -97,7 +85,7 @@ await inBrowser("test mode in the dashboard", (browser) => {
     await page.getByRole("dialog").getByLabel("Email address").fill("test@example.org")
     await page.getByRole("dialog").getByRole("button", { name: "Add", exact: true }).click()
     await page.getByRole("cell", { name: "test@example.org", exact: true }).waitFor()
-    const { json } = await instance.request("GET", "/suppressions")
+    const { json } = await opened.instance.request("GET", "/suppressions")
     assert.deepEqual(
       json.data.map(({ email }: { readonly email: string }) => email),
       ["live@example.org"],
@@ -112,7 +100,7 @@ await inBrowser("test mode in the dashboard", (browser) => {
   })
 
   it("searches the sandbox", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await open("/sandbox")
     const box = page.getByLabel("Search the sandbox")
     for (const typed of ["nobody.exam", "to:ana is:delivered"]) {
@@ -130,7 +118,7 @@ await inBrowser("test mode in the dashboard", (browser) => {
   })
 
   it("leads back to live mail from the banner, and away from what is not there", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await open("/emails")
     await page.getByRole("link", { name: /A test/u }).click()
     await page.getByRole("heading", { level: 1, name: "A test" }).waitFor()
@@ -141,6 +129,6 @@ await inBrowser("test mode in the dashboard", (browser) => {
   })
 
   it("logs no console errors", () => {
-    assert.deepEqual(tab.consoleErrors, [])
+    assert.deepEqual(opened.tab.consoleErrors, [])
   })
 })

@@ -1,32 +1,20 @@
-import { afterAll, assert, beforeAll, it } from "vitest"
+import { assert, it } from "vitest"
 import * as WebhookReceiver from "../support/web/WebhookReceiver.ts"
 import * as Browser from "./support/Browser.ts"
-import { inBrowser } from "./support/inBrowser.ts"
-import * as Instance from "./support/Instance.ts"
+import { inDashboardWith, TIMEOUT } from "./support/inDashboard.ts"
 
-const TIMEOUT = 300_000
+let receiver: WebhookReceiver.Receiver
 
-await inBrowser("the webhook form", (browser) => {
-  let receiver: WebhookReceiver.Receiver
-  let instance: Instance.Instance
-  let tab: Browser.BrowserTab
+const within = inDashboardWith(async () => {
+  receiver = await WebhookReceiver.open()
+  return { settings: { WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" }, close: () => receiver.close() }
+})
 
-  beforeAll(async () => {
-    receiver = await WebhookReceiver.open()
-    instance = await Instance.start({ WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" })
-    tab = await Browser.openTab(browser, instance.url)
-    await Browser.signIn(tab.page, instance.owner)
-  }, TIMEOUT)
-
-  afterAll(async () => {
-    await instance.close()
-    await receiver.close()
-  }, TIMEOUT)
-
+await within("the webhook form", (opened) => {
   it("changes a webhook to the format of Resend, with its headers", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     const events = ["email.delivered", "api_key.created"]
-    const webhook = (await instance.request("POST", "/webhooks", { url: receiver.url, events })).json
+    const webhook = (await opened.instance.request("POST", "/webhooks", { url: receiver.url, events })).json
     await page.goto(`/webhooks/${webhook.id}`)
     await page.getByRole("button", { name: "Webhook actions" }).click()
     await page.getByRole("menuitem", { name: "Edit" }).click()
@@ -36,7 +24,7 @@ await inBrowser("the webhook form", (browser) => {
     await Browser.eventually(() => page.getByLabel("api_key.created").count()).toBe(0)
     await page.getByRole("button", { name: "Save changes" }).click()
     await page.getByText("webhook-* and svix-*").waitFor()
-    const { json } = await instance.request("GET", `/webhooks/${webhook.id}`)
+    const { json } = await opened.instance.request("GET", `/webhooks/${webhook.id}`)
     assert.deepStrictEqual([json.format, json.svix_headers, json.events], ["resend", true, ["email.delivered"]])
     await page.getByRole("button", { name: "Send test event" }).click()
     await Browser.eventually(() => receiver.calls.length).toBe(1)
@@ -47,9 +35,9 @@ await inBrowser("the webhook form", (browser) => {
   })
 
   it("changes a webhook to the format of Postmark", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     const events = ["email.queued", "email.bounced", "suppression.added"]
-    const webhook = (await instance.request("POST", "/webhooks", { url: receiver.url, events })).json
+    const webhook = (await opened.instance.request("POST", "/webhooks", { url: receiver.url, events })).json
     await page.goto(`/webhooks/${webhook.id}`)
     await page.getByRole("button", { name: "Webhook actions" }).click()
     await page.getByRole("menuitem", { name: "Edit" }).click()
@@ -58,7 +46,7 @@ await inBrowser("the webhook form", (browser) => {
     await page.getByLabel("Include received mail as it came").check()
     await page.getByRole("button", { name: "Save changes" }).click()
     await page.getByRole("definition").filter({ hasText: "Postmark" }).waitFor()
-    const { json } = await instance.request("GET", `/webhooks/${webhook.id}`)
+    const { json } = await opened.instance.request("GET", `/webhooks/${webhook.id}`)
     assert.deepStrictEqual(
       [json.format, json.svix_headers, json.include_raw, json.events],
       ["postmark", false, true, ["email.bounced", "suppression.added"]],
@@ -66,9 +54,9 @@ await inBrowser("the webhook form", (browser) => {
   })
 
   it("changes a webhook to the format of SendGrid, and shows its public key", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     const events = ["email.queued", "email.bounced", "suppression.removed"]
-    const webhook = (await instance.request("POST", "/webhooks", { url: receiver.url, events })).json
+    const webhook = (await opened.instance.request("POST", "/webhooks", { url: receiver.url, events })).json
     await page.goto(`/webhooks/${webhook.id}`)
     await page.getByRole("button", { name: "Webhook actions" }).click()
     await page.getByRole("menuitem", { name: "Edit" }).click()
@@ -76,7 +64,7 @@ await inBrowser("the webhook form", (browser) => {
     await page.getByRole("button", { name: "Save changes" }).click()
     await page.getByRole("definition").filter({ hasText: "SendGrid" }).waitFor()
     const shown = async () => {
-      const { json } = await instance.request("GET", `/webhooks/${webhook.id}`)
+      const { json } = await opened.instance.request("GET", `/webhooks/${webhook.id}`)
       await page.getByText(json.public_key).waitFor()
       return json
     }

@@ -1,20 +1,15 @@
-import { afterAll, assert, beforeAll, it } from "vitest"
+import { assert, beforeAll, it } from "vitest"
 import * as Browser from "../support/Browser.ts"
-import { inBrowser } from "../support/inBrowser.ts"
+import { inDashboard, TIMEOUT } from "../support/inDashboard.ts"
 import * as ContactSheet from "../support/ContactSheet.ts"
-import * as Instance from "../support/Instance.ts"
 
-const TIMEOUT = 300_000
 /** Emails that somebody opens one after another. */
 const EMAILS = 20
 
-await inBrowser("looking through many emails in the dashboard", (browser) => {
-  let instance: Instance.Instance
-  let tab: Browser.BrowserTab
+await inDashboard("looking through many emails in the dashboard", (opened) => {
   const ids: Array<string> = []
 
   beforeAll(async () => {
-    instance = await Instance.start()
     for (let nth = 0; nth < EMAILS; nth++) {
       const email = {
         from: "hello@acme.test",
@@ -22,18 +17,12 @@ await inBrowser("looking through many emails in the dashboard", (browser) => {
         subject: `Mail ${nth}`,
         html: `<p>Text ${nth}.</p>`,
       }
-      ids.push((await instance.request("POST", "/email/send", email)).json.id)
+      ids.push((await opened.instance.request("POST", "/email/send", email)).json.id)
     }
-    tab = await Browser.openTab(browser, instance.url)
-    await Browser.signIn(tab.page, instance.owner)
-  }, TIMEOUT)
-
-  afterAll(async () => {
-    await instance.close()
   }, TIMEOUT)
 
   it("opens one event stream, is never refused, and shows every preview", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     const streams: Array<string> = []
     const refused: Array<string> = []
     page.on("request", (request) => {
@@ -59,7 +48,7 @@ await inBrowser("looking through many emails in the dashboard", (browser) => {
     "shows what happens to an email that was opened while the stream was already open",
     { timeout: TIMEOUT },
     async () => {
-      const { page } = tab
+      const { page } = opened.tab
       const scheduled_at = new Date(Date.now() + 36e5).toISOString()
       const email = {
         from: "hello@acme.test",
@@ -68,10 +57,10 @@ await inBrowser("looking through many emails in the dashboard", (browser) => {
         html: "<p>Later.</p>",
         scheduled_at,
       }
-      const { id } = (await instance.request("POST", "/email/send", email)).json
+      const { id } = (await opened.instance.request("POST", "/email/send", email)).json
       await page.getByRole("link", { name: /Later/u }).click()
       await page.getByText("Nothing was sent yet.").first().waitFor()
-      await instance.request("POST", `/email/${id}/cancel`)
+      await opened.instance.request("POST", `/email/${id}/cancel`)
       await page.locator("li[data-event='email.canceled']").waitFor()
       const note = page.getByRole("note").filter({ hasText: "Canceled on" })
       await note.waitFor()
@@ -83,15 +72,15 @@ await inBrowser("looking through many emails in the dashboard", (browser) => {
     "shows words in place of a preview that is refused, and the preview when it is tried again",
     { timeout: TIMEOUT },
     async () => {
-      const { page } = tab
-      const user = (await instance.request("GET", "/members")).json.data[0].id
+      const { page } = opened.tab
+      const user = (await opened.instance.request("GET", "/members")).json.data[0].id
       let release = (): void => undefined
       const isLimited = new Promise<void>((resolve) => (release = resolve))
       // Only the preview is requested once the limit is reached.
       await page.route(/\/preview\/emails\//u, (route) => isLimited.then(() => route.continue()), { times: 1 })
       await page.goto(`/emails/${ids[1]}`)
       await page.getByRole("heading", { level: 2, name: "Timeline" }).waitFor()
-      await instance.sql(
+      await opened.instance.sql(
         `INSERT INTO rate_windows (bucket, window_start, count)
        SELECT '${user}/other', date_trunc('minute', now()) + n * interval '1 minute', 100000 FROM generate_series(0, 1) AS n
        ON CONFLICT (bucket, window_start) DO UPDATE SET count = 100000`,
@@ -100,11 +89,11 @@ await inBrowser("looking through many emails in the dashboard", (browser) => {
       const refusal = page.getByRole("tabpanel", { name: "Preview" }).getByRole("alert")
       await refusal.getByText(/requests per minute/u).waitFor()
       assert.notMatch(await refusal.innerText(), /[{}"]/u)
-      await instance.sql(`DELETE FROM rate_windows WHERE bucket = '${user}/other'`)
+      await opened.instance.sql(`DELETE FROM rate_windows WHERE bucket = '${user}/other'`)
       await ContactSheet.shoot(page, "preview-refused")
       await refusal.getByRole("button", { name: "Try again" }).click()
       await page.frameLocator("iframe").getByText("Text 1.").waitFor()
-      await instance.sql("DELETE FROM content")
+      await opened.instance.sql("DELETE FROM content")
       await page.reload()
       await page.getByRole("heading", { name: "Content deleted" }).waitFor()
       await ContactSheet.shoot(page, "preview-deleted")

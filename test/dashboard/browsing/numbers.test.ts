@@ -4,10 +4,10 @@ import type { Email } from "../../../apps/dashboard/src/api/Records.ts"
 import * as EmailFilters from "../../../apps/dashboard/src/emails/search/EmailFilters.ts"
 import * as Browser from "../support/Browser.ts"
 import { inBrowser } from "../support/inBrowser.ts"
+import { TIMEOUT } from "../support/inDashboard.ts"
 import * as Instance from "../support/Instance.ts"
 import { freePort } from "../../support/process/service.ts"
 
-const TIMEOUT = 300_000
 const HOUR_MS = 3_600_000
 const SMTP_PORT = await freePort()
 

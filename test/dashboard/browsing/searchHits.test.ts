@@ -1,12 +1,10 @@
 import type { Locator } from "playwright-core"
-import { afterAll, assert, beforeAll, it } from "vitest"
+import { assert, beforeAll, it } from "vitest"
 import * as Accessibility from "../support/Accessibility.ts"
 import * as Browser from "../support/Browser.ts"
-import { inBrowser } from "../support/inBrowser.ts"
+import { inDashboard, TIMEOUT } from "../support/inDashboard.ts"
 import * as ContactSheet from "../support/ContactSheet.ts"
-import * as Instance from "../support/Instance.ts"
 
-const TIMEOUT = 300_000
 const HOUR_MS = 3_600_000
 
 const SHIPPED = "Your order has shipped"
@@ -18,45 +16,36 @@ const SUBJECTS = [SHIPPED, RESET, NEWS, LATER, NEVER]
 /** Recipient that is longer than a row. */
 const LONG = "ana@example.org.and.more.than.fits.into.a.row.until.the.needle.test"
 
-await inBrowser("hits of a search", (browser) => {
-  let instance: Instance.Instance
-  let tab: Browser.BrowserTab
+await inDashboard("hits of a search", (opened) => {
   const ids: Record<string, string> = {}
 
   const send = async (subject: string, over: object) => {
     const email = { from: "hello@acme.test", to: "ana@example.org", subject, text: "Hello.", ...over }
-    const { json, status } = await instance.request("POST", "/email/send", email)
+    const { json, status } = await opened.instance.request("POST", "/email/send", email)
     assert.strictEqual(status, 200, JSON.stringify(json))
     ids[subject] = json.id
   }
 
   beforeAll(async () => {
-    instance = await Instance.start()
     const scheduled_at = new Date(Date.now() + HOUR_MS).toISOString()
     await send(SHIPPED, { tags: ["orders"] })
     await send(RESET, { to: "bo.larsen@example.net" })
     await send(NEWS, { to: ["one@example.org", "two@example.org", "bounced@customers.test"] })
     await send(LATER, { scheduled_at })
     await send(NEVER, { scheduled_at, to: LONG })
-    await instance.request("POST", `/email/${ids[NEVER]}/cancel`)
-    tab = await Browser.openTab(browser, instance.url)
-    await Browser.signIn(tab.page, instance.owner)
-  }, TIMEOUT)
-
-  afterAll(async () => {
-    await instance.close()
+    await opened.instance.request("POST", `/email/${ids[NEVER]}/cancel`)
   }, TIMEOUT)
 
   /** Opens a path without loading the page again. */
-  const open = (path: string) => tab.page.evaluate(`history.pushState({}, "", ${JSON.stringify(path)})`)
+  const open = (path: string) => opened.tab.page.evaluate(`history.pushState({}, "", ${JSON.stringify(path)})`)
   const listed = async (): Promise<ReadonlyArray<string>> => {
-    const text = (await tab.page.getByRole("list", { name: "Emails" }).textContent()) ?? ""
+    const text = (await opened.tab.page.getByRole("list", { name: "Emails" }).textContent()) ?? ""
     return SUBJECTS.filter((subject) => text.includes(subject))
   }
-  const search = (text: string) => tab.page.getByLabel("Search emails").fill(text)
+  const search = (text: string) => opened.tab.page.getByLabel("Search emails").fill(text)
 
   it("marks what a search found, and names the fields that rows do not show", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await open("/emails")
     const list = page.getByRole("list", { name: "Emails" })
     const cases: ReadonlyArray<readonly [typed: string, marks: ReadonlyArray<string>, shown: string]> = [
@@ -83,7 +72,7 @@ await inBrowser("hits of a search", (browser) => {
   })
 
   it("shows status and hit of an email to a long address", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await open("/emails")
     const list = page.getByRole("list", { name: "Emails" })
     const edgesOf = async (locator: Locator) => {
@@ -106,7 +95,7 @@ await inBrowser("hits of a search", (browser) => {
   })
 
   it("shows emails in the command palette, with what was found", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await open("/emails")
     await page.keyboard.press("Control+k")
     const box = page.getByRole("combobox", { name: "Search or run a command" })
@@ -149,6 +138,6 @@ await inBrowser("hits of a search", (browser) => {
   })
 
   it("logs no console errors", () => {
-    assert.deepEqual(tab.consoleErrors, [])
+    assert.deepEqual(opened.tab.consoleErrors, [])
   })
 })

@@ -1,31 +1,19 @@
-import { afterAll, assert, beforeAll, it } from "vitest"
+import { assert, it } from "vitest"
 import * as WebhookReceiver from "../../support/web/WebhookReceiver.ts"
 import * as Accessibility from "../support/Accessibility.ts"
 import * as Browser from "../support/Browser.ts"
-import { inBrowser } from "../support/inBrowser.ts"
+import { inDashboardWith, TIMEOUT } from "../support/inDashboard.ts"
 import * as ContactSheet from "../support/ContactSheet.ts"
-import * as Instance from "../support/Instance.ts"
 
-const TIMEOUT = 300_000
+let receiver: WebhookReceiver.Receiver
+let status = 500
 
-await inBrowser("what the dashboard states", (browser) => {
-  let instance: Instance.Instance
-  let receiver: WebhookReceiver.Receiver
-  let tab: Browser.BrowserTab
-  let status = 500
+const within = inDashboardWith(async () => {
+  receiver = await WebhookReceiver.open({ answer: () => ({ status, body: "oh no" }) })
+  return { settings: { WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" }, close: () => receiver.close() }
+})
 
-  beforeAll(async () => {
-    receiver = await WebhookReceiver.open({ answer: () => ({ status, body: "oh no" }) })
-    instance = await Instance.start({ WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" })
-    tab = await Browser.openTab(browser, instance.url)
-    await Browser.signIn(tab.page, instance.owner)
-  }, TIMEOUT)
-
-  afterAll(async () => {
-    await instance.close()
-    await receiver.close()
-  }, TIMEOUT)
-
+await within("what the dashboard states", (opened) => {
   const send = async (over: object, key?: string): Promise<string> => {
     const email = {
       from: "hello@acme.test",
@@ -34,21 +22,25 @@ await inBrowser("what the dashboard states", (browser) => {
       html: "<p>Hello.</p>",
       ...over,
     }
-    const { json, status } = await instance.request("POST", "/email/send", email, key)
+    const { json, status } = await opened.instance.request("POST", "/email/send", email, key)
     assert.strictEqual(status, 200, JSON.stringify(json))
     return json.id
   }
-  const statusOf = async (id: string) => (await instance.request("GET", `/email/logs/${id}`)).json.status
+  const statusOf = async (id: string) => (await opened.instance.request("GET", `/email/logs/${id}`)).json.status
 
   it(
     "a webhook that answered 500 shows 500 and one attempt, also after it was disabled",
     { timeout: TIMEOUT },
     async () => {
-      const { page } = tab
-      const created = await instance.request("POST", "/webhooks", { url: receiver.url, events: ["email.queued"] })
+      const { page } = opened.tab
+      const created = await opened.instance.request("POST", "/webhooks", {
+        url: receiver.url,
+        events: ["email.queued"],
+      })
       const { id } = created.json
       await send({})
-      const delivery = async () => (await instance.request("GET", `/webhooks/${id}/deliveries`)).json.data[0] ?? {}
+      const delivery = async () =>
+        (await opened.instance.request("GET", `/webhooks/${id}/deliveries`)).json.data[0] ?? {}
       await Browser.eventually(async () => (await delivery()).last_status).toBe(500)
       await page.goto(`/webhooks/${id}`)
       await page.getByRole("heading", { level: 1 }).getByText("Failing", { exact: true }).waitFor()
@@ -57,7 +49,7 @@ await inBrowser("what the dashboard states", (browser) => {
       await page.goto("/overview")
       await page.getByText(/has accepted no call for 20 min\. Its endpoint answers 500\./u).waitFor()
       await page.clock.setFixedTime(Date.now())
-      await instance.request("PATCH", `/webhooks/${id}`, { enabled: false })
+      await opened.instance.request("PATCH", `/webhooks/${id}`, { enabled: false })
       // The next attempt is due after five seconds, and is not made.
       await Browser.eventually(async () => (await delivery()).status).toBe("failed")
       assert.deepInclude(await delivery(), { last_status: 500, attempts: receiver.calls.length })
@@ -77,12 +69,12 @@ await inBrowser("what the dashboard states", (browser) => {
   )
 
   it("a webhook that the service disabled is on the overview and in the audit log", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     status = 410
     const url = `${receiver.url}/gone`
-    const { id } = (await instance.request("POST", "/webhooks", { url, events: ["email.queued"] })).json
+    const { id } = (await opened.instance.request("POST", "/webhooks", { url, events: ["email.queued"] })).json
     await send({})
-    const enabled = async () => (await instance.request("GET", `/webhooks/${id}`)).json.enabled
+    const enabled = async () => (await opened.instance.request("GET", `/webhooks/${id}`)).json.enabled
     await Browser.eventually(enabled).toBe(false)
     await page.goto("/overview")
     const notice = page.getByRole("list", { name: "Needs attention" })
@@ -93,14 +85,14 @@ await inBrowser("what the dashboard states", (browser) => {
       .waitFor()
     // A call that was not made is no answer of the endpoint.
     const calls = async () => {
-      const { json } = await instance.request("GET", `/webhooks/${id}/deliveries`)
+      const { json } = await opened.instance.request("GET", `/webhooks/${id}/deliveries`)
       return json.data.map(({ attempts }: { readonly attempts: number }) => attempts)
     }
-    await instance.sql(
+    await opened.instance.sql(
       `UPDATE webhook_deliveries SET history = history || '[{"called": false}]' WHERE webhook_id = '${id}'`,
     )
     assert.include(await calls(), 1)
-    assert.strictEqual((await instance.request("GET", `/webhooks/${id}`)).json.last_call.status, 410)
+    assert.strictEqual((await opened.instance.request("GET", `/webhooks/${id}`)).json.last_call.status, 410)
     // One that a member has disabled is no news.
     await Browser.eventually(() => notice.getByRole("link").count()).toBe(1)
     assert.deepEqual(await Accessibility.violations(page), [])
@@ -128,7 +120,7 @@ await inBrowser("what the dashboard states", (browser) => {
     "a resend lists its recipients, leaves out who is still tried, and links copy and original",
     { timeout: TIMEOUT },
     async () => {
-      const { page } = tab
+      const { page } = opened.tab
       const to = ["bounced@customers.test", "deferred@customers.test", "ana@example.org"]
       const id = await send({ to, subject: "To three" })
       await Browser.eventually(() => statusOf(id)).toBe("deferred")
@@ -146,7 +138,7 @@ await inBrowser("what the dashboard states", (browser) => {
       await page.getByText("Copy of").first().waitFor()
       const copy = page.url().split("/").at(-1) ?? ""
       assert.notStrictEqual(copy, id)
-      const record = async (of: string) => (await instance.request("GET", `/email/logs/${of}`)).json
+      const record = async (of: string) => (await opened.instance.request("GET", `/email/logs/${of}`)).json
       assert.deepStrictEqual([(await record(copy)).to, (await record(copy)).resend_of], [[to[0]], id])
       assert.deepStrictEqual((await record(id)).copies, [copy])
       const queued = page.locator("li[data-event='email.queued']")
@@ -160,7 +152,7 @@ await inBrowser("what the dashboard states", (browser) => {
       // Nothing is left of an email that is only deferred.
       const deferred = await send({ to: "deferred@customers.test" })
       await Browser.eventually(() => statusOf(deferred)).toBe("deferred")
-      const refused = await instance.request("POST", `/email/${deferred}/resend`)
+      const refused = await opened.instance.request("POST", `/email/${deferred}/resend`)
       assert.deepStrictEqual([refused.status, refused.json.error.reason], [422, "nothing_to_resend"])
       assert.include(refused.json.error.message, "still being sent")
       await page.goto(`/emails/${deferred}`)
@@ -170,7 +162,7 @@ await inBrowser("what the dashboard states", (browser) => {
   )
 
   it("an unknown email is not found, in words", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     for (const id of ["msg_123", `msg_${"0".repeat(26)}`, "x"]) {
       await page.goto(`/emails/${id}`)
       await page.getByRole("heading", { level: 1, name: "Not found" }).waitFor()
@@ -187,8 +179,10 @@ await inBrowser("what the dashboard states", (browser) => {
     "test mode counts test mail, and its checks do not ask for domains and signatures",
     { timeout: TIMEOUT },
     async () => {
-      const { page } = tab
-      const { key } = (await instance.request("POST", "/api-keys", { name: "T", scopes: ["admin"], mode: "test" })).json
+      const { page } = opened.tab
+      const { key } = (
+        await opened.instance.request("POST", "/api-keys", { name: "T", scopes: ["admin"], mode: "test" })
+      ).json
       const id = await send({ from: "hello@nobody.example", to: ["a@example.org", "b@example.org"] }, key)
       await page.goto("/sandbox")
       await page.getByText("Deleted after 7 days.", { exact: false }).waitFor()

@@ -1,47 +1,35 @@
 import { Effect } from "effect"
-import { afterAll, assert, beforeAll, it } from "vitest"
+import { assert, it } from "vitest"
 import * as Mail from "../../support/mail/aggregateMail.ts"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
 import { freePort, runToEnd } from "../../support/process/service.ts"
 import * as Accessibility from "../support/Accessibility.ts"
 import * as Browser from "../support/Browser.ts"
-import { inBrowser } from "../support/inBrowser.ts"
+import { inDashboardWith, TIMEOUT } from "../support/inDashboard.ts"
 import * as ContactSheet from "../support/ContactSheet.ts"
-import * as Instance from "../support/Instance.ts"
 import { sendReport } from "./sendReport.ts"
 
-const TIMEOUT = 300_000
 const DOMAIN = "acme.test"
 const RETURN_PATH = "bounces.waybill.example"
 const PHONE_PX = 360
 
-await inBrowser("reports of a domain", (browser) => {
-  let dns: Awaited<ReturnType<typeof DnsServer.open>>
-  let instance: Instance.Instance
-  let tab: Browser.BrowserTab
-  let port: number
+let dns: Awaited<ReturnType<typeof DnsServer.open>>
+let port: number
 
+const within = inDashboardWith(async () => {
+  dns = await DnsServer.open()
+  port = await freePort()
+  return {
+    settings: { DNS_SERVERS: dns.server, RETURN_PATH_DOMAIN: RETURN_PATH, REPORTS_PORT: String(port) },
+    close: () => dns.close(),
+  }
+})
+
+await within("reports of a domain", (opened) => {
   const send = (local: string, mail: Uint8Array) => sendReport(port, `${local}@${RETURN_PATH}`, mail)
 
-  beforeAll(async () => {
-    dns = await DnsServer.open()
-    port = await freePort()
-    instance = await Instance.start({
-      DNS_SERVERS: dns.server,
-      RETURN_PATH_DOMAIN: RETURN_PATH,
-      REPORTS_PORT: String(port),
-    })
-    tab = await Browser.openTab(browser, instance.url)
-    await Browser.signIn(tab.page, instance.owner)
-  }, TIMEOUT)
-
-  afterAll(async () => {
-    await instance.close()
-    await dns.close()
-  }, TIMEOUT)
-
   it("tell which record to publish while there are none", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await page.goto(`/domains/${DOMAIN}`)
     await page.getByText("See who sends in the name of this domain").waitFor()
     await page.getByText("See whether mail reaches this domain over TLS").waitFor()
@@ -67,7 +55,7 @@ await inBrowser("reports of a domain", (browser) => {
     assert(google !== undefined)
     await send("tlsrpt", await Effect.runPromise(sign(google.mail, google.signer)))
 
-    const { page } = tab
+    const { page } = opened.tab
     await page.goto(`/domains/${DOMAIN}`)
     const sources = page.getByRole("table", { name: "Sources" })
     const cells = () => sources.getByRole("row").allInnerTexts()
@@ -108,7 +96,7 @@ await inBrowser("reports of a domain", (browser) => {
 
   it("are told by the command line", { timeout: TIMEOUT }, async () => {
     const command = async (...args: ReadonlyArray<string>) => {
-      const env = { WAYBILL_URL: instance.url, WAYBILL_KEY: instance.key }
+      const env = { WAYBILL_URL: opened.instance.url, WAYBILL_KEY: opened.instance.key }
       const { code, output } = await runToEnd(["domains", ...args], env)
       assert.strictEqual(code, 0, output)
       return output

@@ -1,13 +1,11 @@
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assert, beforeAll, describe, it } from "vitest"
 import { positionsAfterMove } from "../../../apps/dashboard/src/routes/positionsAfterMove.ts"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
 import * as Accessibility from "../support/Accessibility.ts"
 import * as Browser from "../support/Browser.ts"
-import { inBrowser } from "../support/inBrowser.ts"
+import { inDashboardWith, TIMEOUT } from "../support/inDashboard.ts"
 import * as ContactSheet from "../support/ContactSheet.ts"
-import * as Instance from "../support/Instance.ts"
 
-const TIMEOUT = 300_000
 const BO = { email: "bo@acme.test", password: "a long password of bo" }
 
 describe("a moved route", () => {
@@ -48,45 +46,38 @@ describe("a moved route", () => {
   })
 })
 
-await inBrowser("routes in the dashboard", (browser) => {
-  let dns: Awaited<ReturnType<typeof DnsServer.open>>
-  let instance: Instance.Instance
-  let tab: Browser.BrowserTab
+let dns: Awaited<ReturnType<typeof DnsServer.open>>
 
+const within = inDashboardWith(async () => {
+  dns = await DnsServer.open()
+  return {
+    settings: { DNS_SERVERS: dns.server, EHLO_NAME: "mx.waybill.dev", WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" },
+    close: () => dns.close(),
+  }
+})
+
+await within("routes in the dashboard", (opened) => {
   beforeAll(async () => {
-    dns = await DnsServer.open()
-    instance = await Instance.start({
-      DNS_SERVERS: dns.server,
-      EHLO_NAME: "mx.waybill.dev",
-      WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8",
-    })
-    await instance.request("POST", "/webhooks", { url: "http://127.0.0.1:9/orders", events: ["email.bounced"] })
-    tab = await Browser.openTab(browser, instance.url)
-    await Browser.signIn(tab.page, instance.owner)
+    await opened.instance.request("POST", "/webhooks", { url: "http://127.0.0.1:9/orders", events: ["email.bounced"] })
   }, TIMEOUT)
 
-  afterAll(async () => {
-    await instance.close()
-    await dns.close()
-  }, TIMEOUT)
-
-  const rows = () => tab.page.getByRole("list", { name: "Routes" }).getByRole("listitem")
+  const rows = () => opened.tab.page.getByRole("list", { name: "Routes" }).getByRole("listitem")
   /** What each route does, in the order of the screen and in that of the API. */
   const shown = async () => (await rows().locator("p:nth-of-type(2)").allInnerTexts()).map((text) => text.split(":")[0])
   const stored = async () =>
-    (await instance.request("GET", "/inbound/routes")).json.data.map(
+    (await opened.instance.request("GET", "/inbound/routes")).json.data.map(
       ({ action }: { readonly action: { readonly type: string } }) => action.type,
     )
-  const create = async (fill: (dialog: ReturnType<typeof tab.page.getByRole>) => Promise<void>) => {
-    await tab.page.getByRole("button", { name: "Create route" }).first().click()
-    const dialog = tab.page.getByRole("dialog")
+  const create = async (fill: (dialog: ReturnType<typeof opened.tab.page.getByRole>) => Promise<void>) => {
+    await opened.tab.page.getByRole("button", { name: "Create route" }).first().click()
+    const dialog = opened.tab.page.getByRole("dialog")
     await fill(dialog)
     await dialog.getByRole("button", { name: "Create" }).click()
     await dialog.waitFor({ state: "detached" })
   }
 
   it("says what happens without a route", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await page.goto("/routes")
     await page.getByText("every webhook that subscribes to received mail is called", { exact: false }).waitFor()
     await page.getByText("*@acme.test").waitFor()
@@ -95,7 +86,7 @@ await inBrowser("routes in the dashboard", (browser) => {
   })
 
   it("creates routes with a form for each action", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await create(async (dialog) => {
       await dialog.getByLabel("Recipient").fill("sup*port@acme.test")
       await dialog.getByLabel("Webhook").selectOption({ label: "http://127.0.0.1:9/orders" })
@@ -131,7 +122,7 @@ await inBrowser("routes in the dashboard", (browser) => {
   })
 
   it("forwards to addresses, with the one that is wrong named", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await create(async (dialog) => {
       await dialog.getByLabel("Action").selectOption("forward")
       await dialog.getByLabel("Addresses").fill("team@example.org, nobody")
@@ -140,15 +131,15 @@ await inBrowser("routes in the dashboard", (browser) => {
       await dialog.getByLabel("Addresses").fill("team@example.org, ops@example.org")
     })
     await page.getByText("Forward to team@example.org, ops@example.org").waitFor()
-    const routes = (await instance.request("GET", "/inbound/routes")).json.data
+    const routes = (await opened.instance.request("GET", "/inbound/routes")).json.data
     assert.deepStrictEqual(routes.at(-1).action.to, ["team@example.org", "ops@example.org"])
-    await instance.request("DELETE", `/inbound/routes/${routes.at(-1).id}`)
+    await opened.instance.request("DELETE", `/inbound/routes/${routes.at(-1).id}`)
     await page.goto("/routes")
     await Browser.eventually(shown).toEqual(["Call http", "Reject", "Store, without a call"])
   })
 
   it("tries the routes with a mail that is only described", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await page.getByLabel("To", { exact: true }).fill("support+42@acme.test")
     await page.getByLabel("From", { exact: true }).fill("ana@example.org")
     await page.getByLabel("Subject", { exact: true }).fill("My order")
@@ -166,7 +157,7 @@ await inBrowser("routes in the dashboard", (browser) => {
   })
 
   it("moves a route by the arrow keys, the menu and the pointer", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await page.getByRole("button", { name: "Move route 1" }).focus()
     // Twice without a pause: the second counts from where the first leads.
     await page.keyboard.press("ArrowDown")
@@ -186,7 +177,7 @@ await inBrowser("routes in the dashboard", (browser) => {
   })
 
   it("restores the order when the server refuses the move", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     const before = await shown()
     assert.lengthOf(before, 3)
     await page.route("**/v1/inbound/routes/rte_*", (route) =>
@@ -199,7 +190,7 @@ await inBrowser("routes in the dashboard", (browser) => {
   })
 
   it("changes, disables and deletes a route", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     const act = async (nth: number, name: string) => {
       await page.getByRole("button", { name: `Actions of route ${nth}` }).click()
       await page.getByRole("menuitem", { name }).click()
@@ -226,10 +217,10 @@ await inBrowser("routes in the dashboard", (browser) => {
   })
 
   it("shows whether the MX of a domain leads here", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
-    await instance.request("POST", "/domains", { name: "shop.dev" })
-    await instance.request("PATCH", "/domains/shop.dev", { receiving: true })
-    await instance.request("POST", "/domains/shop.dev/verify", {})
+    const { page } = opened.tab
+    await opened.instance.request("POST", "/domains", { name: "shop.dev" })
+    await opened.instance.request("PATCH", "/domains/shop.dev", { receiving: true })
+    await opened.instance.request("POST", "/domains/shop.dev/verify", {})
     await page.goto("/routes")
     const row = page.getByRole("listitem").filter({ hasText: "*@shop.dev" })
     await row.getByText("Missing").waitFor()
@@ -248,15 +239,15 @@ await inBrowser("routes in the dashboard", (browser) => {
   })
 
   it("is for members, and not for viewers", { timeout: TIMEOUT }, async () => {
-    const bo = await Browser.openTab(browser, instance.url)
-    const { json } = await instance.request("POST", "/members", { email: BO.email, role: "member" })
+    const bo = await Browser.openTab(opened.browser, opened.instance.url)
+    const { json } = await opened.instance.request("POST", "/members", { email: BO.email, role: "member" })
     await bo.page.goto(json.url)
     await bo.page.getByLabel("Password").fill(BO.password)
     await bo.page.keyboard.press("Enter")
     await bo.page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
     await bo.page.getByRole("link", { name: "Routes" }).click()
     await bo.page.getByRole("button", { name: "Create route" }).waitFor()
-    await instance.request("PATCH", `/members/${json.member.id}`, { role: "viewer" })
+    await opened.instance.request("PATCH", `/members/${json.member.id}`, { role: "viewer" })
     await bo.page.goto("/received")
     await bo.page.getByText("No mail yet").waitFor()
     await Browser.eventually(() => bo.page.getByRole("link", { name: "Routes" }).count()).toBe(0)
@@ -267,7 +258,7 @@ await inBrowser("routes in the dashboard", (browser) => {
 
   it("logs no console errors", () => {
     assert.deepEqual(
-      tab.consoleErrors.filter((error) => !/ (?:400|422) /u.test(error)),
+      opened.tab.consoleErrors.filter((error) => !/ (?:400|422) /u.test(error)),
       [],
     )
   })

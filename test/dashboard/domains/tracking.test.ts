@@ -1,37 +1,29 @@
-import { afterAll, assert, beforeAll, it } from "vitest"
+import { assert, it } from "vitest"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
 import * as Browser from "../support/Browser.ts"
-import { inBrowser } from "../support/inBrowser.ts"
-import * as Instance from "../support/Instance.ts"
+import { inDashboardWith, TIMEOUT } from "../support/inDashboard.ts"
 
-const TIMEOUT = 300_000
 const DOMAIN = "acme.test"
 const SHARED_DOMAIN = "track.waybill.example"
 const OWN_DOMAIN = "shop.dev"
 
-await inBrowser("tracking settings of a domain", (browser) => {
-  let dns: Awaited<ReturnType<typeof DnsServer.open>>
-  let instance: Instance.Instance
-  let tab: Browser.BrowserTab
+let dns: Awaited<ReturnType<typeof DnsServer.open>>
 
-  beforeAll(async () => {
-    dns = await DnsServer.open()
-    instance = await Instance.start({
+const within = inDashboardWith(async () => {
+  dns = await DnsServer.open()
+  return {
+    settings: {
       DNS_SERVERS: dns.server,
       TRACKING_URL: `https://${SHARED_DOMAIN}`,
       TRACKING_DOMAINS: "on",
-    })
-    tab = await Browser.openTab(browser, instance.url)
-    await Browser.signIn(tab.page, instance.owner)
-  }, TIMEOUT)
+    },
+    close: () => dns.close(),
+  }
+})
 
-  afterAll(async () => {
-    await instance.close()
-    await dns.close()
-  }, TIMEOUT)
-
+await within("tracking settings of a domain", (opened) => {
   it("shows both switches as set when the responses arrive late", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
+    const { page } = opened.tab
     await page.goto(`/domains/${DOMAIN}`)
     const [opens, clicks] = ["Open tracking", "Click tracking"].map((name) => page.getByRole("switch", { name }))
     assert(opens !== undefined && clicks !== undefined)
@@ -59,14 +51,14 @@ await inBrowser("tracking settings of a domain", (browser) => {
     await Browser.eventually(async () => [await opens.isChecked(), await clicks.isChecked()]).toEqual([true, true])
     // What is tracked is counted on the overview.
     const email = { from: `hello@${DOMAIN}`, to: "ana@example.org", subject: "Counted", text: "Hello." }
-    await instance.request("POST", "/email/send", email)
+    await opened.instance.request("POST", "/email/send", email)
     await page.goto("/overview")
     for (const name of ["Opens", "Clicks"]) await page.getByText(name, { exact: true }).first().waitFor()
   })
 
   it("uses an own domain in tracked links after its record is verified", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
-    const { json: added } = await instance.request("POST", "/domains", { name: OWN_DOMAIN })
+    const { page } = opened.tab
+    const { json: added } = await opened.instance.request("POST", "/domains", { name: OWN_DOMAIN })
     dns.set(`wb1._domainkey.${OWN_DOMAIN}`, { TXT: [added.records[0].value] })
     await page.goto(`/domains/${OWN_DOMAIN}`)
     const field = page.getByLabel("Tracking domain")
@@ -87,11 +79,11 @@ await inBrowser("tracking settings of a domain", (browser) => {
 
     const tracking = { opens: true, clicks: true }
     const message = { from: `hello@${OWN_DOMAIN}`, to: "ana@example.org", subject: "Tracked", html: "<p>Hello.</p>" }
-    const { json: sent } = await instance.request("POST", "/email/send", { ...message, tracking })
-    await Browser.eventually(async () => (await instance.request("GET", `/email/logs/${sent.id}`)).json.status).toBe(
-      "delivered",
-    )
-    const { html } = (await instance.request("GET", `/sandbox/messages/${sent.id}`)).json
+    const { json: sent } = await opened.instance.request("POST", "/email/send", { ...message, tracking })
+    await Browser.eventually(
+      async () => (await opened.instance.request("GET", `/email/logs/${sent.id}`)).json.status,
+    ).toBe("delivered")
+    const { html } = (await opened.instance.request("GET", `/sandbox/messages/${sent.id}`)).json
     assert.include(html, `src="https://links.${OWN_DOMAIN}/t/o/`)
     const raw = await page.context().request.get(`/preview/emails/${sent.id}/raw`)
     // Quoted-printable breaks long lines.
@@ -100,10 +92,11 @@ await inBrowser("tracking settings of a domain", (browser) => {
     await page.getByText("Opens and clicks", { exact: true }).waitFor()
 
     // The proxy may request a certificate for the domain, which serves only tracking links.
-    const certificateStatus = async () => (await fetch(`${instance.url}/t/ask?domain=links.${OWN_DOMAIN}`)).status
+    const certificateStatus = async () =>
+      (await fetch(`${opened.instance.url}/t/ask?domain=links.${OWN_DOMAIN}`)).status
     await Browser.eventually(certificateStatus).toBe(200)
     const statusOf = async (path: string) =>
-      (await fetch(`${instance.url}${path}`, { headers: { "x-forwarded-host": `links.${OWN_DOMAIN}` } })).status
+      (await fetch(`${opened.instance.url}${path}`, { headers: { "x-forwarded-host": `links.${OWN_DOMAIN}` } })).status
     assert.deepEqual(
       await Promise.all(["/", "/sign-in", "/auth/get-session", "/t/o/x"].map(statusOf)),
       [404, 404, 404, 200],
