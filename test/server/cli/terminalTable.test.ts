@@ -242,7 +242,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender at a terminal"
     assert.isTrue(Exit.isFailure(wrong.exit))
     assert.match(wrong.errors, /^waybill: `q` is not understood at “form:ana”. .* Did you mean “from:”\?/u)
     const question = yield* terminal(false)(type("logs", "queued today"))
-    assert.strictEqual(question.output, "None.")
+    assert.strictEqual(question.output, "No emails match.")
     assert.strictEqual(
       question.errors,
       "Read as is:queued since:today: 2 emails. To list them: waybill logs 'is:queued since:today'",

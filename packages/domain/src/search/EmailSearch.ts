@@ -121,7 +121,7 @@ const readToken = (
   return patternProblem(field, value) ?? READERS[field](value, filters, context)
 }
 
-/** Of a pattern, the begin is a part of the addresses of recipients, and the end a domain of senders. */
+/** Refuses a pattern. Its begin is a part of the addresses of recipients, and its end the domain of senders. */
 const patternProblem = (field: SearchText.Field, value: string): Problem | undefined => {
   if (!value.includes("*") || !["to", "from", "domain"].includes(field)) return undefined
   const pieces = value.split("*").flatMap((piece) => piece.replace(/^[.]/u, "").replace(/[.]$/u, "") || [])

@@ -33,7 +33,6 @@ export const print = Effect.fnUntraced(function* (query: T.LogsQuery, limit: num
   const context = { keys: undefined, now: yield* Clock.currentTimeMillis }
   yield* Effect.forEach(searchHints(query.q ?? "", context), Output.complain, { discard: true })
   const found = yield* Effect.tapError(listed, () => sayReading(query, context))
-  if (found.rows.length === 0) yield* sayReading(query, context)
   const isTerminal = yield* OutputStyle.isTerminal
   const rows = yield* withShownStatus(found.rows.map((email) => ({ ...email, to: missedFirst(email, email.to) })))
   const more = isTerminal && found.more !== undefined ? yield* counted(query, limit) : found.more
@@ -45,6 +44,7 @@ export const print = Effect.fnUntraced(function* (query: T.LogsQuery, limit: num
       none: "No emails match.",
     },
   )
+  if (rows.length === 0) yield* sayReading(query, context)
 })
 
 /** Says how many emails a query finds in all. */
