@@ -31,6 +31,8 @@ describe("plain words of a search", () => {
     ["show me all of my complaints", "is:complained"],
     ["mails to ana", "to:ana"],
     ["emails sent to gmail", "provider:gmail"],
+    ["emails sent today", "since:today"],
+    ["what was sent yesterday", "since:yesterday until:today"],
     ["scheduled tomorrow", "scheduled:tomorrow"],
     ["scheduled for 2026-12-24", "scheduled:2026-12-24"],
     ["tomorrow's mail", "scheduled:tomorrow"],

@@ -47,6 +47,8 @@ export const PHRASES: ReadonlyArray<readonly [phrase: string, search: string]> =
   ["email to WHO", "WHO"],
   ["emails to WHO", "WHO"],
   ["sent to WHO", "WHO"],
+  ["sent yesterday", "since:yesterday until:today"],
+  ["sent TIME", "since:TIME"],
   ["yesterday", "since:yesterday until:today"],
   ["tomorrow", "scheduled:tomorrow"],
   ["scheduled DAY", "scheduled:DAY"],
