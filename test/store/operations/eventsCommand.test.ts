@@ -37,9 +37,10 @@ class Folder extends Context.Service<Folder, string>()("test/Folder") {
 const Store = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh), Layer.provideMerge(Folder.layer))
 const TIMEOUT = { timeout: 180_000 }
 
-const on = (database: Database.Database, ...args: ReadonlyArray<string>) =>
-  Effect.promise(() => runToEnd(args, { DATABASE_URL: Redacted.value(database.url), WAYBILL_DATA: NOWHERE }))
-const waybill = (...args: ReadonlyArray<string>) => Effect.flatMap(Database.Fresh, (database) => on(database, ...args))
+const waybill = (...args: ReadonlyArray<string>) =>
+  Effect.flatMap(Database.Fresh, ({ url }) =>
+    Effect.promise(() => runToEnd(args, { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: NOWHERE })),
+  )
 
 /** Runs the command in this process, because starting one takes half a second. Refusals are printed as usual. */
 const runOn = (database: Database.Database, ...args: ReadonlyArray<string>) =>
@@ -117,7 +118,7 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         assert.strictEqual(first.code, 0, first.output)
         const { added, events, position } = JSON.parse(first.output)
         assert.deepStrictEqual([added, events], [written, written])
-        assert.strictEqual((yield* on(there, "events", "import", file)).code, 0)
+        assert.strictEqual((yield* runOn(there, "events", "import", file)).code, 0)
         const before = { users: (yield* asService(rowsOf(there, "users"))).length }
         // Exports more events into the same file, after a kill that left half a line.
         assert.deepStrictEqual(yield* monthsOf(there, buyer), [`(${buyer},2026-10,1)`])
@@ -186,7 +187,7 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         assert.strictEqual((yield* runOn(there, "events", "import", file)).code, 0)
         const other = yield* Database.freshDatabase
         yield* runOn(other, "accounts", "create", "Own")
-        const refused = yield* on(other, "events", "import", file)
+        const refused = yield* runOn(other, "events", "import", file)
         assert.strictEqual(refused.code, 1)
         assert.include(refused.output, "this database has a different log")
       }).pipe(Effect.scoped),
