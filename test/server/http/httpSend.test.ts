@@ -203,6 +203,16 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   const reasonOf = ({ json, text }: Answer): string => `${json?.error?.reason} ${text.slice(0, 300)}`
 
+  it.effect("names the domain of the account that a mistyped one is near", function* () {
+    const { call } = yield* setUp
+    const messageOf = function* (from: string) {
+      const { json } = yield* call("POST", "/v1/email/send", { ...EMAIL, from })
+      return json.error.message as string
+    }
+    assert.match(yield* messageOf("hi@amce.test"), /not a domain of this account\..* Did you mean acme\.test\?$/u)
+    assert.notInclude(yield* messageOf("hi@elsewhere.example"), "Did you mean")
+  })
+
   it.effect("follows every rule of contract §3", function* () {
     const { call } = yield* setUp
     for (const [rule, change, expected, path] of RULES) {

@@ -1,13 +1,17 @@
 import * as ApiError from "@waybill/api/errors/ApiError"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Violations from "@waybill/api/errors/Violations"
 import type { Batch, BatchAnswer, BatchResult, DecodedMessage } from "@waybill/api/schemas/send/Batch"
 import * as Sendable from "@waybill/api/schemas/send/Sendable"
 import type { TemplatedMessage } from "@waybill/api/schemas/send/TemplatedMessage"
 import * as Content from "@waybill/domain/email/Content"
+import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
+import { nearestName } from "@waybill/domain/values/nearestName"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Domains from "@waybill/store/readmodels/Domains"
 import { Clock, Effect, Result } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import * as NewIds from "../process/NewIds.ts"
@@ -22,20 +26,37 @@ import * as Warnings from "./Warnings.ts"
 type Refused = Refusal & { readonly status: 422 | 429 | 403 }
 type Verdicts = ReadonlyArray<AcceptCommit.Verdict<Refusal>>
 
-/** Accepts a message. */
-export const one = Effect.fnUntraced(function* (call: RequestCommit.Call & { readonly payload: Sendable.Sendable }) {
-  const { payload } = call
-  const sender = yield* AcceptCommit.currentSender
-  const { at, id } = yield* NewIds.newEmail
-  const accepting = (draft: Draft.Draft) => AcceptCommit.acceptDraft(sender, id, draft, at, AcceptCommit.queued)
-  if (!Sendable.isTemplated(payload)) {
-    const { body, headers } = yield* RequestCommit.commit(call, accepting(Draft.fromMessage(payload)))
-    return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofMessage(payload) } })
-  }
-  return yield* RequestCommit.commitBy(call, (target, claim) =>
-    commitTemplated(target, claim, payload, ({ message, used }) => accepting(Draft.fromMessage(message, used))),
-  )
+/** Most domains of an account that a mistyped one is compared with. */
+const MAX_COMPARED_DOMAINS = 100
+
+const isOfUnknownDomain = (error: unknown): error is EmailRefusal.DomainNotVerified =>
+  error instanceof EmailRefusal.DomainNotVerified && error.domain_status === null
+
+/** Adds to the refusal the domain that was probably meant. */
+const withNearest = Effect.fnUntraced(function* ({ domain, domain_status, field }: EmailRefusal.DomainNotVerified) {
+  const { account_id } = yield* CurrentKey
+  const names = yield* Effect.orElseSucceed(Domains.names(account_id, MAX_COMPARED_DOMAINS), () => [])
+  const nearest = nearestName(domain, names)
+  return yield* new EmailRefusal.DomainNotVerified({ field, domain, domain_status, nearest })
 })
+
+/** Accepts a message. */
+export const one = Effect.fnUntraced(
+  function* (call: RequestCommit.Call & { readonly payload: Sendable.Sendable }) {
+    const { payload } = call
+    const sender = yield* AcceptCommit.currentSender
+    const { at, id } = yield* NewIds.newEmail
+    const accepting = (draft: Draft.Draft) => AcceptCommit.acceptDraft(sender, id, draft, at, AcceptCommit.queued)
+    if (!Sendable.isTemplated(payload)) {
+      const { body, headers } = yield* RequestCommit.commit(call, accepting(Draft.fromMessage(payload)))
+      return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofMessage(payload) } })
+    }
+    return yield* RequestCommit.commitBy(call, (target, claim) =>
+      commitTemplated(target, claim, payload, ({ message, used }) => accepting(Draft.fromMessage(message, used))),
+    )
+  },
+  (sending) => Effect.catchIf(sending, isOfUnknownDomain, withNearest),
+)
 
 /** Accepts all messages of a batch in one commit or, in permissive mode, those that are acceptable. */
 export const batch = Effect.fnUntraced(function* (

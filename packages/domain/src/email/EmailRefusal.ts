@@ -68,10 +68,12 @@ export class DomainNotVerified extends Refusal.of("DomainNotVerified", 422, "dom
   readonly domain: string
   /** `null` if the account has no such domain. */
   readonly domain_status: string | null
+  /** The domain of the account that was probably meant. */
+  readonly nearest?: string | undefined
 }> {
   override get message() {
     if (this.domain_status === null)
-      return `The domain ${this.domain} is not a domain of this account. Add it with POST /v1/domains and publish its DKIM record.`
+      return `The domain ${this.domain} is not a domain of this account. Add it with POST /v1/domains and publish its DKIM record.${this.nearest === undefined ? "" : ` Did you mean ${this.nearest}?`}`
     const verify = `with POST /v1/domains/${this.domain}/verify`
     return this.domain_status === "failed"
       ? `The verification of the domain ${this.domain} has failed: its DKIM record was not found. Publish the record, then verify the domain ${verify}.`

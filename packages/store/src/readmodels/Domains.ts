@@ -44,6 +44,14 @@ export const list = Effect.fn("Domains.list")(function* (account_id: string) {
   return rows.map((row) => row.record)
 })
 
+/** Returns the names of an account's domains, at most as many as `limit`. */
+export const names = Effect.fn("Domains.names")(function* (account_id: string, limit: number) {
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly name: string }>`
+    SELECT name FROM domains WHERE account_id = ${account_id} AND NOT removed ORDER BY name LIMIT ${limit}`
+  return rows.map(({ name }) => name)
+})
+
 /**
  * Returns the tracking host names that DNS points to this service: those of the first cell, and by its directory those of all
  * others. Only domains that were verified once count: anybody can add somebody else's domain, and a name below it may point

@@ -43,6 +43,7 @@ export const scriptOf = (placeholder: string): string => `
   if (chosen !== null && /^[a-z]+$/.test(chosen)) choose(chosen)
   const pages = document.querySelector("nav details")
   if (pages !== null && !matchMedia("(max-width: 48rem)").matches) pages.open = true
+  pages?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" })
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.target.closest("input") !== null) return
     event.preventDefault()
