@@ -14,7 +14,7 @@ export interface PageParts {
   readonly isReference?: boolean
 }
 
-/** As in the dashboard: apps/dashboard/src/ui/display/Logo.tsx. */
+/** Logo of the dashboard (apps/dashboard/src/ui/display/Logo.tsx). */
 const LOGO = `<svg width="22" height="22" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" class="solid"/><path d="M7 10.5 11.2 21 16 11l4.8 10L25 10.5" fill="none" class="mark" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round"/><path d="M9 25.5h14" class="stamp" stroke-width="2.4" stroke-linecap="round"/></svg>`
 const MAGNIFIER = `<svg width="16" height="16" viewBox="0 0 16 16" fill="none" stroke="currentcolor" stroke-width="1.5" stroke-linecap="round" aria-hidden="true"><circle cx="7" cy="7" r="4.5"/><path d="m10.5 10.5 3 3"/></svg>`
 /** Marks the part of the documentation that a page belongs to. */

@@ -18,7 +18,7 @@ export interface Entry {
   /** Title of the page. */
   readonly within: string
   readonly text: string
-  /** What it is found by as by its title. */
+  /** Names by which it is found as by its title. */
   readonly names?: ReadonlyArray<string>
   /** Weight of its group; 1 if left out. */
   readonly weight?: number

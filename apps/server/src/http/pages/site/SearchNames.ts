@@ -1,4 +1,4 @@
-/** What people type for a place that says it in other words. It is found by these as by its title. */
+/** Names that people type for places whose titles say it in other words. A place is found by them as by its title. */
 export const NAMES: Readonly<Record<string, ReadonlyArray<string>>> = {
   "/docs/clients/typescript": ["@waybill/client"],
   "/docs/command-line#receive-webhooks-on-your-machine": [
