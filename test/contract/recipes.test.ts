@@ -88,7 +88,9 @@ copySources()
 afterAll(() => rmSync(copy, { recursive: true, force: true }))
 
 // The reminder that the page names.
-describe("the recipe of an event:", () => load("test/domain/webhook/domainEvent.test.ts").then(() => {}))
+describe("the recipe of an event:", async () => {
+  await load("test/domain/webhook/domainEvent.test.ts")
+})
 
 plain("the recipes change files once, and the result compiles", { timeout: 180_000 }, () => {
   assert.isAbove(steps.length, 8)

@@ -179,7 +179,7 @@ layer(World.layer, { excludeTestServices: true })("the site of a delivery", (it)
       writeFileSync(file, JSON.stringify({ rules: [rule] }))
       const { port } = yield* SmtpServer.listen()
       const workerMetrics = yield* Effect.promise(freePort)
-      const [api, worker] = yield* Effect.all(
+      const [api] = yield* Effect.all(
         [
           ServiceProcess.start(url, { ROLES: "api" }),
           ServiceProcess.start(url, {
