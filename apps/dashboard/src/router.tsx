@@ -13,7 +13,7 @@ import * as TimeRange from "./early/TimeRange.ts"
 import { requestFiltersOf } from "./api/RequestFilters.ts"
 import { BareErrorScreen, BareNotFoundScreen, ErrorScreen, NotFoundScreen } from "./shell/ErrorScreen.tsx"
 import { lazyScreen } from "./shell/lazyScreen.ts"
-import { LoadingScreen, Shell } from "./shell/Shell.tsx"
+import { Shell } from "./shell/Shell.tsx"
 
 const { queryClient } = Queries
 
@@ -102,15 +102,7 @@ const screen = <const Path extends string, Code extends Record<Name, RouteCompon
   load: () => Promise<Code>,
   name: Name,
   validateSearch: (search: Record<string, unknown>) => Search = () => ({}) as Search,
-) =>
-  createRoute({
-    getParentRoute: () => shell,
-    path,
-    component: lazyScreen(load, name),
-    // Offline, the former screen would stay while the sidebar marks the next one.
-    pendingComponent: LoadingScreen,
-    validateSearch,
-  })
+) => createRoute({ getParentRoute: () => shell, path, component: lazyScreen(load, name), validateSearch })
 
 const overview = screen(
   "/overview",
