@@ -58,7 +58,10 @@ await inDashboard("records and where they are found", (opened) => {
     // The statistics follow the log.
     await Browser.eventually(async () => {
       await page.reload()
-      await page.getByText(/30 days/u).first().waitFor()
+      await page
+        .getByText(/30 days/u)
+        .first()
+        .waitFor()
       return (await figures()).replaceAll(/\s+/gu, " ")
     }).toBe("Recipients, 30 days 2 View its emails Bounce rate 50.0% Simulated Complaint rate 0% Simulated")
     await ContactSheet.shoot(page, "domain-mail")
