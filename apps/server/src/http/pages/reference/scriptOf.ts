@@ -42,8 +42,11 @@ export const scriptOf = (placeholder: string): string => `
   const chosen = new URLSearchParams(location.search).get("lang")
   if (chosen !== null && /^[a-z]+$/.test(chosen)) choose(chosen)
   const pages = document.querySelector("nav details")
-  if (pages !== null && !matchMedia("(max-width: 48rem)").matches) pages.open = true
-  pages?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" })
+  if (pages !== null && !matchMedia("(max-width: 48rem)").matches) {
+    pages.open = true
+    const list = pages.parentElement
+    list.scrollTop = (list.querySelector("[aria-current]")?.offsetTop ?? 0) - list.clientHeight / 2
+  }
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.target.closest("input") !== null) return
     event.preventDefault()
