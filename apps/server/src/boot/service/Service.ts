@@ -36,7 +36,6 @@ import * as Exposition from "../../metrics/Exposition.ts"
 import * as InboundSettings from "../../settings/InboundSettings.ts"
 import * as HostNames from "../../process/HostNames.ts"
 import * as InboundMail from "../../smtp/InboundMail.ts"
-import { isFree } from "../../smtp/isFree.ts"
 import * as Reports from "../../smtp/Reports.ts"
 import * as Submission from "../../smtp/Submission.ts"
 import * as Version from "../../process/Version.ts"
@@ -217,15 +216,6 @@ const smtpTls = ({ smtpTlsCert, smtpTlsKey }: Settings) =>
     }
   })
 
-/** Where mail comes in. Without a port of the operator's, that is a usual one on this machine, unless it is taken. */
-const mailPlace = Effect.fnUntraced(function* (settings: Settings) {
-  const port = InboundSettings.portOf(settings)
-  if (Option.isSome(port)) return { port: port.value }
-  if (yield* isFree(USUAL_MAIL_PLACE)) return USUAL_MAIL_PLACE
-  yield* Effect.logWarning(`no mail comes in: port ${USUAL_MAIL_PLACE.port} is in use; set MAIL_PORT to another`)
-  return undefined
-})
-
 const USUAL_MAIL_PLACE = { host: "127.0.0.1", port: InboundSettings.DEFAULT_MAIL_PORT }
 
 /** SMTP submission, and the listener for mail that comes in. */
@@ -242,12 +232,22 @@ export const smtp = (settings: Settings) =>
         maxMessageBytes: settings.maxBodyBytes,
         tracks: TrackedLinks.trackingUrlOf(settings) !== undefined,
       })
-      const place = yield* mailPlace(settings)
-      if (place === undefined) return submission
       const returnPath = { domain: settings.returnPathDomain, secretKeys: yield* ReturnPathKeys.returnPathKeys }
       const { inboundDays: days, inboundMaxBytes: maxBytes } = settings
       const inbound = InboundMail.make({ days, maxBytes, name: common.name })
-      const mail = Reports.layer({ ...common, ...place, returnPath, inbound })
+      const listenAt = (place: { readonly host?: string; readonly port: number }) =>
+        Reports.layer({ ...common, ...place, returnPath, inbound })
+      const mail = Option.match(InboundSettings.portOf(settings), {
+        // Another process on this machine may have the usual place.
+        onNone: () =>
+          Layer.catch(listenAt(USUAL_MAIL_PLACE), (error) =>
+            isInUse(error) ? Layer.effectDiscard(Effect.logWarning(NO_MAIL)) : Layer.effectDiscard(Effect.fail(error)),
+          ),
+        onSome: (port) => listenAt({ port }),
+      })
       return Layer.merge(submission, Layer.provide(mail, dns(settings)))
     }),
   )
+
+const isInUse = (error: Error): boolean => "code" in error && error.code === "EADDRINUSE"
+const NO_MAIL = `no mail comes in: port ${USUAL_MAIL_PLACE.port} is in use; set MAIL_PORT to another`

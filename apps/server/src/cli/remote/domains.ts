@@ -38,12 +38,15 @@ const stateOf = ({ name, status }: T.Domain) =>
   )
 
 const show = Effect.fnUntraced(function* (domain: T.Domain) {
+  if (!DnsAdvice.needsNoDns(domain)) return yield* showRecords(domain)
+  yield* Output.sayColoured(`${yield* stateOf(domain)} ${DnsAdvice.NEEDS_NO_DNS}`)
+})
+
+const showRecords = Effect.fnUntraced(function* (domain: T.Domain) {
   const { records, zone } = domain
   const style = yield* OutputStyle.current
   const isTerminal = style.columns !== undefined
-  const state = yield* stateOf(domain)
-  if (DnsAdvice.needsNoDns(domain)) return yield* Output.sayColoured(`${state} ${DnsAdvice.NEEDS_NO_DNS}`)
-  yield* Output.sayColoured(`${state} Its DNS records:`)
+  yield* Output.sayColoured(`${yield* stateOf(domain)} Its DNS records:`)
   yield* Output.say("")
   // A value must be copied whole, so that it has a line of its own.
   if (isTerminal) yield* Effect.forEach(records, (record) => showRecord(record, style), { discard: true })
@@ -113,6 +116,7 @@ const rotateDkim = one(
   "rotate-dkim",
   "Make a new DKIM key and show the record to publish; the old one signs until it is found",
   (client, name) => client.domains.rotateDkim(name),
+  showRecords,
 )
 
 const remove = DataCommand.record("remove", "Delete a domain", { name }, function* ({ name }) {
