@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react"
+import { instance } from "./instance.ts"
 import * as Paths from "./Paths.ts"
 import * as Stored from "./Stored.ts"
 
@@ -8,6 +9,9 @@ let isTestMode = Stored.read(Stored.TEST_MODE) !== null
 
 /** Whether this page shows test mail instead of live mail. */
 export const isTest = (): boolean => isTestMode
+
+/** Whether the mail that is shown leaves nowhere, so that its bounces harm no reputation. */
+export const isSimulated = (): boolean => isTest() || instance.transport === "capture"
 
 /** Shows test mail or live mail, also when the page is opened again. */
 export const setTest = (next: boolean): void => {

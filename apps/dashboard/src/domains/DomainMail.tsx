@@ -6,7 +6,7 @@ import type { ReactNode } from "react"
 import * as TimeRange from "../early/TimeRange.ts"
 import * as Alarm from "../overview/Alarm.ts"
 import * as Series from "../overview/Series.ts"
-import { isSimulated } from "../overview/isSimulated.ts"
+import * as Mode from "../api/Mode.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { cx } from "../ui/display/cx.ts"
 import { formatPercent } from "../ui/display/formatPercent.ts"
@@ -43,8 +43,8 @@ export const DomainMail = ({ name }: { readonly name: string }) => {
       </Figure>
       {RATES.map(([status, title, whole]) => {
         const rate = Series.rate(totals[status], whole(totals))
-        const isBad = !isSimulated() && rate > Alarm.LIMITS[status]
-        const note = isSimulated() ? "Simulated" : `Limit ${formatPercent(Alarm.LIMITS[status])}`
+        const isBad = !Mode.isSimulated() && rate > Alarm.LIMITS[status]
+        const note = Mode.isSimulated() ? "Simulated" : `Limit ${formatPercent(Alarm.LIMITS[status])}`
         return (
           <Figure key={status} name={title} note={note} isBad={isBad}>
             {Series.ended(totals) === 0 ? "–" : formatPercent(rate)}

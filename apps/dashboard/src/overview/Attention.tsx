@@ -17,7 +17,7 @@ import * as DisabledReason from "../webhooks/DisabledReason.ts"
 import { webhookName } from "../webhooks/webhookName.ts"
 import * as WebhookStatus from "../webhooks/WebhookStatus.ts"
 import * as Alarm from "./Alarm.ts"
-import { isSimulated } from "./isSimulated.ts"
+import * as Mode from "../api/Mode.ts"
 
 /** One thing that is wrong: a sentence, and where it is solved. */
 interface Problem {
@@ -44,7 +44,7 @@ export const Attention = () => {
   const problems = [
     ...ofWebhooks(webhooks.data?.data ?? []),
     ...ofDomains(domains.data?.data ?? []),
-    ...(isSimulated() ? [] : ofRates(stats.data, now)),
+    ...(Mode.isSimulated() ? [] : ofRates(stats.data, now)),
     ...ofBacklog(pending.data, now),
   ].toSorted((one, other) => Number(other.isBad) - Number(one.isBad))
   if (problems.length === 0) return undefined

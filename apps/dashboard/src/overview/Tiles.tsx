@@ -5,7 +5,7 @@ import { cx } from "../ui/display/cx.ts"
 import { useNow } from "../ui/display/Time.tsx"
 import * as Alarm from "./Alarm.ts"
 import * as Series from "./Series.ts"
-import { isSimulated } from "./isSimulated.ts"
+import * as Mode from "../api/Mode.ts"
 
 const number = new Intl.NumberFormat()
 
@@ -19,7 +19,7 @@ interface Props {
 /** The numbers of the range. Tiles with a status lead to the emails that they count. */
 export const Tiles = ({ from, totals: loaded, visits }: Props) => {
   const since = SearchDates.write(from, useNow())
-  const simulated = (count: number) => (isSimulated() && count > 0 ? ", all simulated" : "")
+  const simulated = (count: number) => (Mode.isSimulated() && count > 0 ? ", all simulated" : "")
   const totals = loaded ?? Series.NO_TOTALS
   const ended = Series.ended(totals)
   const lost = Series.rate(totals.bounced + totals.failed, ended)
@@ -38,14 +38,14 @@ export const Tiles = ({ from, totals: loaded, visits }: Props) => {
       value: formatPercent(lost),
       hint: `${number.format(totals.bounced)} bounced, ${number.format(totals.failed)} failed${simulated(totals.bounced + totals.failed)}`,
       status: "bounced,failed",
-      isBad: !isSimulated() && lost > Alarm.LIMITS.bounced,
+      isBad: !Mode.isSimulated() && lost > Alarm.LIMITS.bounced,
     },
     {
       name: "Complained",
       value: formatPercent(complained),
       hint: `${number.format(totals.complained)} complaints${simulated(totals.complained)}`,
       status: "complained",
-      isBad: !isSimulated() && complained > Alarm.LIMITS.complained,
+      isBad: !Mode.isSimulated() && complained > Alarm.LIMITS.complained,
     },
     ...(visits === undefined
       ? []
