@@ -18,7 +18,7 @@ const BARE_STARTS = 5
 /** What a start copies, and what Postgres adds to it. */
 const COPY = { files: 800, bytes: 24 * 1024 * 1024 }
 /** Files with code that a start loads: the launcher and the parts of the bundle, which threads share, and no package. */
-const MAX_MODULES = 70
+const MAX_MODULES = 75
 
 let folder: string
 beforeAll(async () => {

@@ -133,7 +133,7 @@ await inDashboard("what leads where", (opened) => {
   it("a phone has the filters of emails in one row, with words", { timeout: TIMEOUT }, async () => {
     const { page } = opened.tab
     await page.setViewportSize(ContactSheet.PHONE)
-    await page.goto("/emails?search=anyone:bounced,failed")
+    await page.goto("/emails?search=is:bounced,failed")
     const tops = []
     for (const name of ["Status: Bounced, Failed", "Filter", "Views"]) {
       const box = await page.getByRole("button", { name, exact: true }).boundingBox()
