@@ -54,7 +54,7 @@ await inDashboard("records and where they are found", (opened) => {
     for (const to of ["ana@example.org", "bounced@customers.test"])
       await create("/email/send", { from: "hello@acme.test", to, subject: "Hi", text: "Hi" })
     await page.goto("/domains/acme.test")
-    const figures = () => page.locator("dl").first().innerText()
+    const figures = async () => (await page.locator("dl").allInnerTexts())[0] ?? ""
     // The statistics follow the log.
     await Browser.eventually(async () => {
       await page.reload()

@@ -34,6 +34,8 @@ await inDashboard("hits of a search", (opened) => {
     await send(LATER, { scheduled_at })
     await send(NEVER, { scheduled_at, to: LONG })
     await opened.instance.request("POST", `/email/${ids[NEVER]}/cancel`)
+    // The overview has read the emails before there were any.
+    await opened.tab.page.reload()
   }, TIMEOUT)
 
   /** Opens a path without loading the page again. */
