@@ -62,154 +62,138 @@ const SHUT = {
   asked: "TypeError",
 }
 
+/** Makes a test that has a tab at the service; skipped, with the reason, where there is no browser. */
+const inTab =
+  (run: (tab: Browser.BrowserTab, world: HttpWorld["Service"]) => Promise<void>) =>
+  ({ skip }: TestContext) =>
+    Effect.gen(function* () {
+      const world = yield* HttpWorld
+      const opened = yield* Effect.promise(() => Browser.open())
+      if (typeof opened === "string") return skip(opened)
+      const tested = Effect.promise(async () => run(await Browser.openTab(opened, world.url), world))
+      yield* Effect.ensuring(tested, Effect.promise(Browser.closeTabs))
+    })
+
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
   "API documentation in a browser",
   (it) => {
     it.effect(
       "shows the contract, from which samples of the chosen language are copied",
-      ({ skip }: TestContext) =>
-        Effect.gen(function* () {
-          const world = yield* HttpWorld
-          const opened = yield* Effect.promise(() => Browser.open())
-          if (typeof opened === "string") return skip(opened)
-          yield* Effect.promise(async () => {
-            const { consoleErrors, context, page } = await Browser.openTab(opened, world.url)
-            await page.goto("/docs/api/domains")
-            const article = page.locator("#domains-list")
-            await article.getByRole("button", { name: "Copy sample curl: List domains" }).click()
-            await article.getByText("Copied").waitFor()
-            const pasted = await pasteInto(await context.newPage())
-            assert.include(pasted, `curl ${world.url}/v1/domains`)
-            assert.include(pasted, "Authorization: Bearer")
+      inTab(async ({ consoleErrors, context, page }, { url }) => {
+        await page.goto("/docs/api/domains")
+        const article = page.locator("#domains-list")
+        await article.getByRole("button", { name: "Copy sample curl: List domains" }).click()
+        await article.getByText("Copied").waitFor()
+        const pasted = await pasteInto(await context.newPage())
+        assert.include(pasted, `curl ${url}/v1/domains`)
+        assert.include(pasted, "Authorization: Bearer")
 
-            // The language that is chosen for one sample is that of all, also on the next page.
-            await article.getByText("Python", { exact: true }).click()
-            const shown = (text: string) => page.locator(".sample:visible", { hasText: text }).first().waitFor()
-            await shown("print(waybill.domains.list())")
-            await shown('print(waybill.domains.add("mail.example.org"))')
-            await page.getByRole("link", { name: "Emails", exact: true }).click()
-            await shown("print(waybill.emails.send({")
-            await page.getByRole("link", { name: "Overview" }).click()
-            assert.deepStrictEqual(consoleErrors, [])
+        // The language that is chosen for one sample is that of all, also on the next page.
+        await article.getByText("Python", { exact: true }).click()
+        const shown = (text: string) => page.locator(".sample:visible", { hasText: text }).first().waitFor()
+        await shown("print(waybill.domains.list())")
+        await shown('print(waybill.domains.add("mail.example.org"))')
+        await page.getByRole("link", { name: "Emails", exact: true }).click()
+        await shown("print(waybill.emails.send({")
+        await page.getByRole("link", { name: "Overview" }).click()
+        assert.deepStrictEqual(consoleErrors, [])
 
-            await page.getByRole("link", { name: "OpenAPI document" }).click()
-            await page.waitForURL(/openapi\.json$/u)
-          }).pipe(Effect.ensuring(Effect.promise(Browser.closeTabs)))
-        }),
+        await page.getByRole("link", { name: "OpenAPI document" }).click()
+        await page.waitForURL(/openapi\.json$/u)
+      }),
       TIMEOUT,
     )
 
     it.effect(
       "is a site that is searched and read on a phone, accessible in both themes, with a way back to the dashboard",
-      ({ skip }: TestContext) =>
-        Effect.gen(function* () {
-          const world = yield* HttpWorld
-          const opened = yield* Effect.promise(() => Browser.open())
-          if (typeof opened === "string") return skip(opened)
-          yield* Effect.promise(async () => {
-            const { consoleErrors, page } = await Browser.openTab(opened, world.url)
-            for (const path of SITE) {
-              await page.goto(path)
-              for (const width of [Browser.DESKTOP.width, PHONE_PX])
-                for (const colorScheme of ["light", "dark"] as const) {
-                  await page.setViewportSize({ width, height: 800 })
-                  await page.emulateMedia({ colorScheme })
-                  await page.reload()
-                  assert.deepStrictEqual(
-                    await violations(page, colorScheme),
-                    [],
-                    `${path}, ${colorScheme}, ${width} px`,
-                  )
-                }
-              await Browser.eventually(() => page.evaluate("document.documentElement.scrollWidth"), path).toBe(PHONE_PX)
+      inTab(async ({ consoleErrors, page }, { url }) => {
+        for (const path of SITE) {
+          await page.goto(path)
+          for (const width of [Browser.DESKTOP.width, PHONE_PX])
+            for (const colorScheme of ["light", "dark"] as const) {
+              await page.setViewportSize({ width, height: 800 })
+              await page.emulateMedia({ colorScheme })
+              await page.reload()
+              assert.deepStrictEqual(await violations(page, colorScheme), [], `${path}, ${colorScheme}, ${width} px`)
             }
-            // What was searched for before is replaced.
-            await page.keyboard.press("/")
-            await page.keyboard.type("backup_to")
-            await page.keyboard.press("Enter")
-            await page.getByRole("link", { name: "BACKUP_TO", exact: true }).first().click()
-            await page.getByRole("heading", { level: 1 }).waitFor()
-            assert.include(page.url(), "#backup_to")
-            assert.deepStrictEqual(consoleErrors, [])
-            await page.getByRole("link", { name: "Dashboard", exact: true }).click()
-            await page.waitForURL(`${world.url}/`)
+          await Browser.eventually(() => page.evaluate("document.documentElement.scrollWidth"), path).toBe(PHONE_PX)
+        }
+        // What was searched for before is replaced.
+        await page.keyboard.press("/")
+        await page.keyboard.type("backup_to")
+        await page.keyboard.press("Enter")
+        await page.getByRole("link", { name: "BACKUP_TO", exact: true }).first().click()
+        await page.getByRole("heading", { level: 1 }).waitFor()
+        assert.include(page.url(), "#backup_to")
+        assert.deepStrictEqual(consoleErrors, [])
+        await page.getByRole("link", { name: "Dashboard", exact: true }).click()
+        await page.waitForURL(`${url}/`)
 
-            // On a wide screen the sections stand beside the text, and no button lies over a sample.
-            await page.setViewportSize({ width: WIDE_PX, height: 800 })
-            await page.goto("/docs/webhooks")
-            const edges = async (selector: string) =>
-              (await page.locator(selector).first().boundingBox()) ?? assert.fail(selector)
-            const [sections, text, button, code] = [
-              await edges(".contents li a"),
-              await edges("main > .table"),
-              await edges(".sample button"),
-              await edges(".sample pre"),
-            ]
-            assert.isAtLeast(sections.x, text.x + text.width)
-            assert.isAtMost(button.y + button.height, code.y)
-          }).pipe(Effect.ensuring(Effect.promise(Browser.closeTabs)))
-        }),
+        // On a wide screen the sections stand beside the text, and no button lies over a sample.
+        await page.setViewportSize({ width: WIDE_PX, height: 800 })
+        await page.goto("/docs/webhooks")
+        const edges = async (selector: string) =>
+          (await page.locator(selector).first().boundingBox()) ?? assert.fail(selector)
+        const [sections, text, button, code] = [
+          await edges(".contents li a"),
+          await edges("main > .table"),
+          await edges(".sample button"),
+          await edges(".sample pre"),
+        ]
+        assert.isAtLeast(sections.x, text.x + text.width)
+        assert.isAtMost(button.y + button.height, code.y)
+      }),
       TIMEOUT,
     )
 
     it.effect(
       "shows results while the reader types, chosen with the keyboard or the pointer",
-      ({ skip }: TestContext) =>
-        Effect.gen(function* () {
-          const world = yield* HttpWorld
-          const opened = yield* Effect.promise(() => Browser.open())
-          if (typeof opened === "string") return skip(opened)
-          yield* Effect.promise(async () => {
-            const { consoleErrors, page } = await Browser.openTab(opened, world.url)
-            await page.goto("/docs")
-            const input = page.getByRole("combobox", { name: "Search the documentation" })
-            const options = page.getByRole("listbox", { name: "Results" }).getByRole("option")
-            const isClosed = async () => Browser.eventually(() => input.getAttribute("aria-expanded")).toBe("false")
-            await input.fill("webhook signature")
-            await options.filter({ hasText: "Verify a call" }).first().waitFor()
-            await page.getByText("8 results", { exact: true }).waitFor({ state: "attached" })
-            assert.strictEqual(await input.getAttribute("aria-expanded"), "true")
-            for (const colorScheme of ["light", "dark"] as const) {
-              await page.emulateMedia({ colorScheme })
-              assert.deepStrictEqual(await violations(page, colorScheme), [], colorScheme)
-            }
+      inTab(async ({ consoleErrors, page }) => {
+        await page.goto("/docs")
+        const input = page.getByRole("combobox", { name: "Search the documentation" })
+        const options = page.getByRole("listbox", { name: "Results" }).getByRole("option")
+        const isClosed = async () => Browser.eventually(() => input.getAttribute("aria-expanded")).toBe("false")
+        await input.fill("webhook signature")
+        await options.filter({ hasText: "Verify a call" }).first().waitFor()
+        await page.getByText("8 results", { exact: true }).waitFor({ state: "attached" })
+        assert.strictEqual(await input.getAttribute("aria-expanded"), "true")
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme })
+          assert.deepStrictEqual(await violations(page, colorScheme), [], colorScheme)
+        }
 
-            // The arrows go round, and Escape leaves what was typed.
-            await input.press("ArrowUp")
-            assert.strictEqual(await options.nth(7).getAttribute("aria-selected"), "true")
-            assert.strictEqual(
-              await input.getAttribute("aria-activedescendant"),
-              await options.nth(7).getAttribute("id"),
-            )
-            await input.press("ArrowDown")
-            assert.isNull(await input.getAttribute("aria-activedescendant"))
-            await input.press("Escape")
-            await isClosed()
-            assert.strictEqual(await input.inputValue(), "webhook signature")
+        // The arrows go round, and Escape leaves what was typed.
+        await input.press("ArrowUp")
+        assert.strictEqual(await options.nth(7).getAttribute("aria-selected"), "true")
+        assert.strictEqual(await input.getAttribute("aria-activedescendant"), await options.nth(7).getAttribute("id"))
+        await input.press("ArrowDown")
+        assert.isNull(await input.getAttribute("aria-activedescendant"))
+        await input.press("Escape")
+        await isClosed()
+        assert.strictEqual(await input.inputValue(), "webhook signature")
 
-            await input.fill("backup_to")
-            await options.first().waitFor()
-            await input.press("ArrowDown")
-            await input.press("Enter")
-            await page.waitForURL(/#backup_to$/u)
-            await input.fill("retention")
-            await options.first().click()
-            await page.waitForURL("**/docs/operating/retention")
+        await input.fill("backup_to")
+        await options.first().waitFor()
+        await input.press("ArrowDown")
+        await input.press("Enter")
+        await page.waitForURL(/#backup_to$/u)
+        await input.fill("retention")
+        await options.first().click()
+        await page.waitForURL("**/docs/operating/retention")
 
-            // Without a chosen result, Enter opens all of them, also when the list was refused.
-            await page.route("**/docs/search.json?*", (route) => route.fulfill({ status: 429, json: {} }))
-            const refused = page.waitForResponse(/search\.json/u)
-            await input.fill("domain")
-            await refused
-            await isClosed()
-            await input.press("Enter")
-            await page.waitForURL("**/docs/search?q=domain")
-            assert.deepStrictEqual(
-              consoleErrors.filter((error) => !error.includes("429")),
-              [],
-            )
-          }).pipe(Effect.ensuring(Effect.promise(Browser.closeTabs)))
-        }),
+        // Without a chosen result, Enter opens all of them, also when the list was refused.
+        await page.route("**/docs/search.json?*", (route) => route.fulfill({ status: 429, json: {} }))
+        const refused = page.waitForResponse(/search\.json/u)
+        await input.fill("domain")
+        await refused
+        await isClosed()
+        await input.press("Enter")
+        await page.waitForURL("**/docs/search?q=domain")
+        assert.deepStrictEqual(
+          consoleErrors.filter((error) => !error.includes("429")),
+          [],
+        )
+      }),
       TIMEOUT,
     )
 

@@ -66,7 +66,7 @@ describe("a search", () => {
     assert.strictEqual(chips.at(-1)?.correction, correction)
   })
 
-  it("writes the begin of a day and of a minute as people type them, and other times whole", () => {
+  it("writes the beginning of a day and of a minute as people type them, and other times whole", () => {
     for (const [iso, typed] of [
       ["2026-11-30T00:00:00.000Z", "today"],
       ["2026-11-29T00:00:00.000Z", "yesterday"],

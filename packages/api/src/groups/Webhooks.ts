@@ -68,7 +68,10 @@ export const ListedWebhook = Schema.Struct({
         description: `The first ${WebhookDelivery.LAST_ANSWER_CHARS} characters of the response; \`null\` if it was empty`,
       }),
     }),
-  ).annotate({ description: "The last call among the newest 10,000 deliveries; `null` if there was none" }),
+  ).annotate({
+    description:
+      "The last call among the newest 10,000 deliveries, in a list the newest 1,000; `null` if there was none",
+  }),
 }).annotate({ identifier: "ListedWebhook" })
 export type ListedWebhook = typeof ListedWebhook.Type
 

@@ -54,7 +54,7 @@ const valid = (date: Date, text: string): string | undefined => {
   return Number.isNaN(date.getTime()) || day > lastDay ? undefined : date.toISOString()
 }
 
-/** Writes a time as it is typed: as a word or a date if it is the begin of that day, and without seconds that are zero. */
+/** Writes a time as it is typed: as a word or a date if it is the beginning of that day, and without seconds that are zero. */
 export const write = (iso: string, now: number): string =>
   ["today", "yesterday"].find((word) => parse(word, now) === iso) ?? iso.replace(/(?:T00:00)?:00\.000Z$/u, "")
 

@@ -92,8 +92,11 @@ const DELETED = {
   record: null,
 } as const
 
-/** Newest deliveries of a webhook among which its last call is looked for: many may wait while the endpoint fails. */
-export const MAX_EXAMINED = 10_000
+/**
+ * Newest deliveries of a webhook among which its last call is looked for: many may wait while the endpoint fails. Fewer in a
+ * list, which has up to 20 webhooks.
+ */
+const EXAMINED = { alone: 10_000, listed: 1_000 } as const
 /** Newest of these that were called; the latest call of one of them is the last one. */
 const LAST_DELIVERIES = 20
 /** Characters of a response that a webhook shows. */
@@ -114,7 +117,7 @@ interface LastCall {
   readonly answer: string | null
 }
 
-const select = (sql: Sql, account_id: string, which: Fragment) => sql<{
+const select = (sql: Sql, account_id: string, which: Fragment, examined: number) => sql<{
   readonly record: ListedWebhook
 }>`
   SELECT w.record || jsonb_build_object('failing_since', ${Iso.iso(sql, "f.since")}, 'last_call', last.call) AS record
@@ -128,14 +131,14 @@ const select = (sql: Sql, account_id: string, which: Fragment) => sql<{
       SELECT id, jsonb_path_query_array(history, '$[*] ? (!(@.called == false))') -> -1 AS call
       FROM (
         SELECT id, attempts, history FROM webhook_deliveries d
-        WHERE d.account_id = w.account_id AND d.webhook_id = w.id ORDER BY id DESC LIMIT ${MAX_EXAMINED}::int) AS newest
+        WHERE d.account_id = w.account_id AND d.webhook_id = w.id ORDER BY id DESC LIMIT ${examined}::int) AS newest
       WHERE attempts > 0 ORDER BY id DESC LIMIT ${LAST_DELIVERIES}::int) AS called
     WHERE call IS NOT NULL ORDER BY call ->> 'at' DESC LIMIT 1) AS last ON true
   WHERE w.account_id = ${account_id} AND NOT w.removed ${which} ORDER BY w.id DESC`
 
 export const list = Effect.fn("Webhooks.list")(function* (account_id: string) {
   const sql = yield* Sql
-  const rows = yield* select(sql, account_id, sql.literal(""))
+  const rows = yield* select(sql, account_id, sql.literal(""), EXAMINED.listed)
   return rows.map((row) => row.record)
 })
 
@@ -150,6 +153,6 @@ export const secretRef = Effect.fn("Webhooks.secretRef")(function* (account_id: 
 
 export const find = Effect.fn("Webhooks.find")(function* (account_id: string, id: string) {
   const sql = yield* Sql
-  const rows = yield* select(sql, account_id, sql`AND w.id = ${id}`)
+  const rows = yield* select(sql, account_id, sql`AND w.id = ${id}`, EXAMINED.alone)
   return Option.fromUndefinedOr(rows[0]?.record)
 })

@@ -54,7 +54,7 @@ export interface Found {
 }
 
 export interface SearchIndex {
-  /** Finds what a query asks for. The last word of one that is still typed may be the begin of another. */
+  /** Finds what a query asks for. The last word of one that is still typed may be the beginning of another. */
   readonly search: (query: string, isTyped?: boolean) => Found
 }
 
@@ -131,7 +131,7 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
     const knownAs = (word: string, nth: number): ReadonlyArray<string> => {
       const isBegun = isTyped && nth === asked.length - 1
       if ((counts.has(word) && !isBegun) || SearchWords.RELATED.has(word) || word.length < 3) return [word]
-      // A word that nothing has may be the begin of one, or misspelt.
+      // A word that nothing has may be the beginning of one, or misspelt.
       const begun = vocabulary.filter((known) => known.startsWith(word)).slice(0, MAX_BEGUN)
       if (begun.length > 0 || word.length < MIN_MENDED_CHARS || mended.size >= MAX_MENDED) return begun
       const nearest = nearestName(word, vocabulary)
