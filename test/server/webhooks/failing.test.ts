@@ -205,12 +205,18 @@ layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) =
     const called = yield* Webhooks.settledOne(endpoint)
     yield* World.until(Webhooks.record(endpoint), (webhook) => webhook?.enabled === false)
     const sql = yield* Sql
-    yield* Effect.orDie(sql`
-      INSERT INTO webhook_deliveries
-        (account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, status, created_at, history)
-      SELECT account_id, id || n, webhook_id, event_id || n, event_type, stream_id, stream_version, status, created_at,
-        '[{"called": false, "error": "the webhook was disabled"}]'
-      FROM webhook_deliveries, generate_series(1, 100) AS n WHERE id = ${called.id}`)
+    // Values, which a node of Citus takes: it cannot write out a statement that reads the rows which it multiplies.
+    const [row] = yield* Effect.orDie(sql<{ readonly id: string; readonly event_id: string }>`
+      SELECT account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, status, created_at::text
+      FROM webhook_deliveries WHERE id = ${called.id}`)
+    const history = JSON.stringify([{ called: false, error: "the webhook was disabled" }])
+    const newer = Array.from({ length: 100 }, (_, nth) => ({
+      ...row,
+      id: `${called.id}${nth}`,
+      event_id: `${row?.event_id}${nth}`,
+      history,
+    }))
+    yield* Effect.orDie(sql`INSERT INTO webhook_deliveries ${sql.insert(newer)}`)
     const { at, duration_ms } = called.history[0] ?? {}
     assert.deepStrictEqual<unknown>((yield* Webhooks.record(endpoint))?.last_call, {
       delivery_id: called.id,
