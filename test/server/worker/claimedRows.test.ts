@@ -200,6 +200,7 @@ layer(OneConnection)("work under a lease", (it) => {
       start: () => true,
       giveBack: Effect.void,
       settle: () => {},
+      inTurn: Effect.sleep("1 second"),
       onPartialResults: () => {},
     }
     const pending = { message, stream: { ...StreamState.initial(Email), version: 1, state: message } }
@@ -208,6 +209,8 @@ layer(OneConnection)("work under a lease", (it) => {
       Effect.provideService(EventStore, store),
       Effect.forkChild({ startImmediately: true }),
     )
+    yield* TestClock.adjust("999 millis")
+    assert.strictEqual(tries, 0)
     yield* TestClock.adjust("10 minutes")
     assert.isUndefined(settling.pollUnsafe())
     yield* TestClock.adjust("10 minutes")

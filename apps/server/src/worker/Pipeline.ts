@@ -12,14 +12,13 @@ import * as StoreUnavailable from "@waybill/store/postgres/StoreUnavailable"
 import { Cause, DateTime, Duration, Effect, Fiber, Queue, Schedule, Scope } from "effect"
 import * as RunningFibers from "../process/RunningFibers.ts"
 import * as Stop from "../process/Stop.ts"
+import * as CellPace from "./CellPace.ts"
 import * as ClaimedRows from "./ClaimedRows.ts"
 import * as LostClaims from "./LostClaims.ts"
 import * as RowBound from "./RowBound.ts"
 
 /** Maximum number of rows that one process works on at once, so that waiting for slow servers does not block other rows. */
 export const MAX_IN_FLIGHT = 400
-/** Pause before a claim while other rows are in flight: a claim costs the same for one row as for many. */
-export const CLAIM_PACE = Duration.millis(10)
 /** Time for work in flight to end when the service stops, out of the 30 seconds that a service is given. */
 export const STOP_WITHIN = Duration.seconds(25)
 /** Time after that to write the results of a part of the work. */
@@ -46,6 +45,8 @@ export interface PipelineJob {
   readonly giveBack: Effect.Effect<void>
   /** Marks that the outcome is known and is being written to the log, which checks the lease. */
   readonly settle: () => void
+  /** Waits until results of the cell are written, if other cells have rows in flight as well. */
+  readonly inTurn: Effect.Effect<void>
   /** Names the results that are written when the time to stop has passed; the rest of the work is lost then. */
   readonly onPartialResults: (results: ClaimedRows.PartialResults) => void
 }
@@ -105,6 +106,11 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
     const giveBack = (batch: ReadonlyArray<ClaimedRows.ClaimedRow>) =>
       Effect.andThen(untilDone(Leases.release(batch.map(({ row }) => row))), kick)
 
+    const inTurn = Effect.flatMap(MonotonicClock.millis, (now) => {
+      const pause = stopping ? 0 : CellPace.resultPause(bound.busyCells(), now)
+      return pause === 0 ? Effect.void : Effect.sleep(pause)
+    })
+
     const jobOf = (claimed: ClaimedRows.ClaimedRow): PipelineJob => ({
       row: claimed.row,
       start: () => {
@@ -116,6 +122,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       },
       giveBack: Effect.suspend(() => Effect.provideContext(giveBack([claimed]), context)),
       settle: () => void (claimed.phase = "settling"),
+      inTurn,
       onPartialResults: (results) => void (claimed.partialResults = results),
     })
 
@@ -210,7 +217,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
     const claimAll = Effect.gen(function* () {
       yield* Queue.take(signals)
       yield* lostClaims.releaseIfExpected
-      if (rows.size() > 0) yield* Effect.sleep(CLAIM_PACE)
+      if (rows.size() > 0) yield* Effect.sleep(CellPace.claimPause(bound.busyCells()))
       wantsMore = false
       let more: Leases.Claimed["more"] = "now"
       while (more === "now" && !stopping && processes.isVisible()) {
@@ -223,7 +230,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
     })
 
     const retryLater = Effect.suspend(() =>
-      running.start(Effect.andThen(Effect.sleep(processes.isVisible() ? CLAIM_PACE : UNSEEN_PAUSE), kick)),
+      running.start(Effect.andThen(Effect.sleep(processes.isVisible() ? CellPace.CLAIM_PACE : UNSEEN_PAUSE), kick)),
     )
 
     const callOthers = Effect.gen(function* () {

@@ -14,6 +14,8 @@ export interface RowBound {
   readonly free: (rows: CellRows) => number
   readonly noteFree: () => void
   readonly inFlight: () => number
+  /** Returns the number of cells that have rows in flight. */
+  readonly busyCells: () => number
 }
 
 /**
@@ -42,5 +44,10 @@ export const make = (size: number): RowBound => {
       for (const cell of cells) cell.onFree()
     },
     inFlight,
+    busyCells: () => {
+      let busy = 0
+      for (const cell of cells) if (cell.size() > 0) busy++
+      return busy
+    },
   }
 }

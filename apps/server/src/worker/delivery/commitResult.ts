@@ -30,7 +30,7 @@ export const MAX_COMMIT_PAUSE = Duration.seconds(10)
  */
 export const commitResult = (job: PipelineJob, pending: Attempted, result: AttemptResult) => {
   job.settle()
-  return untilCommitted(commit(job.row, pending, result), COMMIT_PAUSE)
+  return Effect.andThen(job.inTurn, untilCommitted(commit(job.row, pending, result), COMMIT_PAUSE))
 }
 
 type Attempted = Pick<PendingDelivery, "message" | "stream">
