@@ -10,13 +10,16 @@ import {
   after,
   ana,
   command,
+  deferral,
   facts,
   HASH,
   id,
   mailbox,
   NOW,
+  outcome,
   queued,
   sending,
+  suppression,
   toThree,
   words,
 } from "../values/examples.ts"
@@ -82,11 +85,11 @@ describe("accepting an email", () => {
     givenRequest({ tracks: false }, { tracking: { opens: null, clicks: true } }).refuses(refusal)
     givenRequest({ tracks: false }, { tracking: { opens: false, clicks: null } }).appendsOnly("EmailQueued")
     const before = happened(Email, [], sending(facts({ domain: ofTracking }), command()))
-    const history = happened(Email, before, EmailReport.recordFailed(after(1), ana, words()))
+    const history = happened(Email, before, outcome(after(1), "Failed"))
     const again = Email.resendCommand(messageOf(...history))
     assert.deepStrictEqual(again.tracking, tracked)
     givenRequest({ tracks: false }, again).appendsOnly("EmailQueued")
-    const failed = happened(Email, [queued()], EmailReport.recordFailed(after(1), ana, words()))
+    const failed = happened(Email, [queued()], outcome(after(1), "Failed"))
     const untracked = Email.resendCommand(messageOf(...failed))
     givenRequest({ domain: ofTracking }, untracked).leads((email) => {
       assert(email._tag === "Message" && !("tracking" in email.accepted))
@@ -299,11 +302,11 @@ describe("canceling", () => {
 
   it.for([
     ["delivered", EmailReport.recordDelivered(after(1), ana, words())],
-    ["deferred", EmailReport.recordDeferred(after(1), ana, words(), after(2))],
+    ["deferred", deferral(after(1))],
     ["bounced", EmailReport.recordBounced(after(1), ana, words())],
-    ["failed", EmailReport.recordFailed(after(1), ana, words())],
-    ["suppressed", EmailReport.suppress(after(1), ana, "manual")],
-    ["sent", EmailReport.recordSent(after(1), ana, words())],
+    ["failed", outcome(after(1), "Failed")],
+    ["suppressed", suppression(after(1))],
+    ["sent", outcome(after(1), "Sent")],
     ["canceled", Email.cancel(after(1))],
   ] as const)("canceling is refused for an email that is %s", ([status, decision]) => {
     const history = happened(Email, [queued()], decision)

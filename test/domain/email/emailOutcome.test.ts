@@ -12,10 +12,14 @@ import {
   bob,
   busy,
   cyd,
+  deferral,
+  lostAttempt,
   mailbox,
   noSuchUser,
   NOW,
+  outcome,
   queued,
+  suppression,
   toThree,
   words,
 } from "../values/examples.ts"
@@ -84,13 +88,13 @@ describe("outcome", () => {
       const { state } = given(Email, ...events)
       return state._tag === "Message" ? state.recipients[0]?.next_attempt_at : undefined
     }
-    const deferred = happened(Email, [queued()], EmailReport.recordDeferred(after(1), ana, busy(), after(60_000)))
+    const deferred = happened(Email, [queued()], deferral(after(1)))
     assert.strictEqual(nextOf(deferred), after(60_000))
     const delivered = happened(Email, deferred, EmailReport.recordDelivered(after(2), ana, words({ attempt: 2 })))
     assert.isNull(nextOf(delivered))
     // A deferral after the end, or one reported late, sets no next attempt.
     assert.isNull(nextOf([...delivered, ...deferred.slice(1)]))
-    const [, late] = happened(Email, [queued()], EmailReport.recordSent(after(3), ana, words()))
+    const [, late] = happened(Email, [queued()], outcome(after(3), "Sent"))
     assert.isNull(nextOf(late === undefined ? [] : [...deferred, late]))
   })
 
@@ -120,18 +124,18 @@ describe("outcome", () => {
   })
 
   it("a second deferral of the same attempt is ignored, one of the next attempt is recorded", () => {
-    const history = happened(Email, [queued()], EmailReport.recordDeferred(NOW, ana, busy(), after(60_000)))
+    const history = happened(Email, [queued()], deferral(NOW))
     given(Email, ...history)
-      .when(EmailReport.recordDeferred(after(1), ana, busy(), after(60_000)))
+      .when(deferral(after(1)))
       .refuses(NOTHING_NEW)
     given(Email, ...history)
-      .when(EmailReport.recordDeferred(after(1), ana, busy({ attempt: 2 }), after(90_000)))
+      .when(deferral(after(1), busy({ attempt: 2 })))
       .appendsOnly("EmailDeferred")
   })
 
   it("an outcome without an attempt number counts no attempt", () => {
     given(Email, queued())
-      .when(EmailReport.recordDeferred(NOW, ana, busy({ attempt: null }), after(60_000)))
+      .when(deferral(NOW, busy({ attempt: null })))
       .leads((email) => {
         assert(email._tag === "Message")
         assert.strictEqual(email.recipients[0]?.status, "deferred")
@@ -160,7 +164,6 @@ describe("outcome", () => {
       EmailReport.recordDelivered(NOW, ana, words()),
       EmailReport.recordComplained(NOW, ana, null),
       EmailReport.recordOpened(NOW, { user_agent: null, ip: null }),
-      EmailReport.failUnfinished(NOW, "domain_removed"),
     ])
       given(Email).when(decide).refuses({ status: 404, reason: "email_not_found" })
   })
@@ -169,22 +172,22 @@ describe("outcome", () => {
 describe("status transitions", () => {
   // Contract §4, row by row: the transitions of each status. All others are ignored.
   const to = {
-    deferred: EmailReport.recordDeferred(after(9), ana, busy({ attempt: 9 }), after(99)),
-    sent: EmailReport.recordSent(after(9), ana, words({ attempt: 9 })),
+    deferred: deferral(after(9), busy({ attempt: 9 })),
+    sent: outcome(after(9), "Sent", ana, words({ attempt: 9 })),
     delivered: EmailReport.recordDelivered(after(9), ana, words({ attempt: 9 })),
     bounced: EmailReport.recordBounced(after(9), ana, noSuchUser({ attempt: 9 })),
-    failed: EmailReport.recordFailed(after(9), ana, words({ attempt: 9 })),
-    suppressed: EmailReport.suppress(after(9), ana, "manual"),
+    failed: outcome(after(9), "Failed", ana, words({ attempt: 9 })),
+    suppressed: suppression(after(9)),
     complained: EmailReport.recordComplained(after(9), ana, "abuse"),
   }
   const reach: { readonly [S in Status]: ReadonlyArray<Email.Event> } = {
     queued: [queued()],
-    deferred: happened(Email, [queued()], EmailReport.recordDeferred(NOW, ana, busy(), after(60_000))),
-    sent: happened(Email, [queued()], EmailReport.recordSent(NOW, ana, words())),
+    deferred: happened(Email, [queued()], deferral(NOW)),
+    sent: happened(Email, [queued()], outcome(NOW, "Sent")),
     delivered: happened(Email, [queued()], EmailReport.recordDelivered(NOW, ana, words())),
     bounced: happened(Email, [queued()], EmailReport.recordBounced(NOW, ana, noSuchUser())),
-    failed: happened(Email, [queued()], EmailReport.recordFailed(NOW, ana, words())),
-    suppressed: happened(Email, [queued()], EmailReport.suppress(NOW, ana, "complaint")),
+    failed: happened(Email, [queued()], outcome(NOW, "Failed")),
+    suppressed: happened(Email, [queued()], suppression(NOW)),
     canceled: happened(Email, [queued()], Email.cancel(NOW)),
     complained: happened(
       Email,
@@ -251,7 +254,7 @@ describe("late reports", () => {
       EmailReport.recordComplained(after(3), ana, "abuse"),
     ).slice(1)
     const [bounced] = happened(Email, [queued()], EmailReport.recordBounced(after(2), ana, noSuchUser())).slice(1)
-    const [failed] = happened(Email, [queued()], EmailReport.recordFailed(after(2), ana, words())).slice(1)
+    const [failed] = happened(Email, [queued()], outcome(after(2), "Failed")).slice(1)
     assert(delivered?._tag === "EmailDelivered" && complained && bounced && failed)
     assert.isNull(deliveredAt(bounced))
     assert.isNull(deliveredAt(failed, delivered))
@@ -279,7 +282,7 @@ describe("late reports", () => {
 
 describe("lost attempt", () => {
   it("a lost attempt is counted and leaves the status unchanged", () => {
-    const lost = given(Email, queued()).when(EmailReport.recordAttemptLost(after(1), ana, 1))
+    const lost = given(Email, queued()).when(lostAttempt(after(1)))
     lost.appends({ _tag: "EmailAttemptLost", recipient: ana, attempt: 1, at: after(1) })
     lost.leads((email) => {
       assert(email._tag === "Message")
@@ -288,44 +291,19 @@ describe("lost attempt", () => {
     })
   })
   it("a lost attempt is recorded once", () => {
-    const history = happened(Email, [queued()], EmailReport.recordAttemptLost(after(1), ana, 1))
+    const history = happened(Email, [queued()], lostAttempt(after(1)))
     given(Email, ...history)
-      .when(EmailReport.recordAttemptLost(after(2), ana, 1))
+      .when(lostAttempt(after(2)))
       .refuses(NOTHING_NEW)
     given(Email, ...history)
-      .when(EmailReport.recordAttemptLost(after(2), ana, 2))
+      .when(lostAttempt(after(2), 2))
       .appendsOnly("EmailAttemptLost")
   })
   it("the outcome of a lost attempt is still recorded", () => {
-    const history = happened(Email, [queued()], EmailReport.recordAttemptLost(after(1), ana, 1))
+    const history = happened(Email, [queued()], lostAttempt(after(1)))
     given(Email, ...history)
       .when(EmailReport.recordDelivered(after(2), ana, words()))
       .appendsOnly("EmailDelivered")
-  })
-})
-
-describe("failing unfinished recipients", () => {
-  it("only unfinished recipients fail", () => {
-    const history = happened(Email, [toThree()], EmailReport.recordDelivered(NOW, ana, words()))
-    given(Email, ...history)
-      .when(EmailReport.failUnfinished(after(1), "domain_removed"))
-      .leads((email) => {
-        assert(email._tag === "Message")
-        assert.deepStrictEqual(
-          email.recipients.map(({ status, smtp }) => [status, smtp?.category]),
-          [
-            ["delivered", null],
-            ["failed", "domain_removed"],
-            ["failed", "domain_removed"],
-          ],
-        )
-      })
-  })
-  it("a final email has nothing to fail", () => {
-    const history = happened(Email, [queued()], EmailReport.recordDelivered(NOW, ana, words()))
-    given(Email, ...history)
-      .when(EmailReport.failUnfinished(after(1), "domain_removed"))
-      .refuses(NOTHING_NEW)
   })
 })
 

@@ -3,7 +3,21 @@ import * as Email from "@waybill/domain/email/Email"
 import * as EmailReport from "@waybill/domain/email/EmailReport"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import { given, happened } from "../../support/givenWhenThen.ts"
-import { after, ana, bob, command, cyd, facts, id, queued, sending, toThree, words } from "../values/examples.ts"
+import {
+  after,
+  ana,
+  bob,
+  command,
+  cyd,
+  deferral,
+  facts,
+  id,
+  outcome,
+  queued,
+  sending,
+  toThree,
+  words,
+} from "../values/examples.ts"
 
 const givenRequest = (over: Partial<Acceptance.Context>, wanted: Partial<Acceptance.Command> = {}) =>
   given(Email).when(sending(facts(over), command(wanted)))
@@ -18,9 +32,9 @@ describe("resending", () => {
     const history = happened(
       Email,
       [toThree()],
-      EmailReport.recordFailed(after(1), ana, words()),
+      outcome(after(1), "Failed"),
       EmailReport.recordDelivered(after(1), bob, words()),
-      EmailReport.recordFailed(after(1), cyd, words()),
+      outcome(after(1), "Failed", cyd),
     )
     const again = Email.resendCommand(messageOf(...history))
     assert.deepStrictEqual([again.to, again.cc, again.bcc], [[{ address: ana }], [], [{ address: cyd }]])
@@ -33,7 +47,7 @@ describe("resending", () => {
     const history = happened(
       Email,
       [toThree()],
-      EmailReport.recordSent(after(1), ana, words()),
+      outcome(after(1), "Sent"),
       EmailReport.recordDelivered(after(1), bob, words()),
       EmailReport.recordComplained(after(2), bob, "abuse"),
     )
@@ -42,12 +56,7 @@ describe("resending", () => {
   })
 
   it("a recipient for whom delivery is in progress gets no copy", () => {
-    const history = happened(
-      Email,
-      [toThree()],
-      EmailReport.recordDeferred(after(1), ana, words(), after(2)),
-      EmailReport.recordFailed(after(1), cyd, words()),
-    )
+    const history = happened(Email, [toThree()], deferral(after(1)), outcome(after(1), "Failed", cyd))
     const again = Email.resendCommand(messageOf(...history))
     assert.deepStrictEqual([again.to, again.cc, again.bcc], [[], [], [{ address: cyd }]])
   })

@@ -6,6 +6,7 @@ import type * as DomainState from "@waybill/domain/domain/DomainState"
 import type * as DkimKey from "@waybill/domain/domain/DkimKey"
 import * as DomainName from "@waybill/domain/values/DomainName"
 import type * as Email from "@waybill/domain/email/Email"
+import * as EmailReport from "@waybill/domain/email/EmailReport"
 import * as Id from "@waybill/domain/values/Id"
 import type * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -95,6 +96,26 @@ export const noSuchUser = (over: Partial<DeliveryOutcome.ServerResponse> = {}): 
 
 export const busy = (over: Partial<DeliveryOutcome.ServerResponse> = {}): DeliveryOutcome.ServerResponse =>
   words({ code: 451, enhanced_code: "4.3.0", response: "Try again later", category: "throttled", ...over })
+
+/** Decides on the outcome of one recipient's attempt. */
+export const outcome = (
+  at: Timestamp.Timestamp,
+  _tag: "Sent" | "Failed",
+  recipient = ana,
+  response: DeliveryOutcome.ServerResponse = words(),
+) => EmailReport.record(at, [{ _tag, recipient, words: response }])
+
+export const deferral = (
+  at: Timestamp.Timestamp,
+  response: DeliveryOutcome.ServerResponse = busy(),
+  next_attempt_at = after(60_000),
+) => EmailReport.record(at, [{ _tag: "Deferred", recipient: ana, words: response, next_attempt_at }])
+
+export const suppression = (at: Timestamp.Timestamp) =>
+  EmailReport.record(at, [{ _tag: "Suppressed", recipient: ana, reason: "manual" }])
+
+export const lostAttempt = (at: Timestamp.Timestamp, attempt = 1) =>
+  EmailReport.record(at, [{ _tag: "AttemptLost", recipient: ana, attempt }])
 
 export const dkimKey = (selector = "wb1"): DkimKey.DkimKey => ({
   selector,

@@ -204,9 +204,10 @@ layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
       yield* Effect.orDie(
         store.commit(Email, ref, EmailReport.recordDelivered(at, "eve@shared.test" as never, Smtp.DELIVERED)),
       )
-      yield* Effect.orDie(
-        store.commit(Email, ref, EmailReport.recordDeferred(at, "ceo@shared.test" as never, Smtp.DELIVERED, later)),
-      )
+      const deferred = EmailReport.record(at, [
+        { _tag: "Deferred", recipient: "ceo@shared.test" as never, words: Smtp.DELIVERED, next_attempt_at: later },
+      ])
+      yield* Effect.orDie(store.commit(Email, ref, deferred))
       for (const path of [domainPathOf(ref, 0), pathOf(ref, OutgoingMessages.WHOLE_MESSAGE)])
         assert.match(yield* report(port, path, forged(action, "ceo@shared.test", "cfo@shared.test")), /^250 /u)
       assert.deepStrictEqual(yield* statuses(ref), {

@@ -219,7 +219,11 @@ const customer = (account_id: AccountId, store: EventStore["Service"], roll: Ran
         ))
       // Suppressed before the delivery: it was accepted and stays counted.
       case 3:
-        return void (yield* store.commit(Email, ref, EmailReport.suppress(LATER, recipient, "manual")))
+        return void (yield* store.commit(
+          Email,
+          ref,
+          EmailReport.record(LATER, [{ _tag: "Suppressed", recipient, reason: "manual" }]),
+        ))
       default: {
         const state = yield* store.commit(Email, ref, Email.cancel(LATER))
         const canceled =

@@ -6,7 +6,6 @@ import * as EmailState from "./EmailState.ts"
 import * as DeliveryOutcome from "./DeliveryOutcome.ts"
 import * as Recipient from "./Recipient.ts"
 import { NothingNew } from "../values/Refusal.ts"
-import type * as SuppressionState from "../suppression/SuppressionState.ts"
 import * as Text from "../values/Text.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
 
@@ -90,53 +89,11 @@ export const recordDelivered = (
   words: DeliveryOutcome.ServerResponse,
 ) => record(now, [{ _tag: "Delivered", recipient, words }])
 
-export const recordSent = (
-  now: Timestamp.Timestamp,
-  recipient: Address.Address,
-  words: DeliveryOutcome.ServerResponse,
-) => record(now, [{ _tag: "Sent", recipient, words }])
-
-export const recordDeferred = (
-  now: Timestamp.Timestamp,
-  recipient: Address.Address,
-  words: DeliveryOutcome.ServerResponse,
-  next_attempt_at: Timestamp.Timestamp,
-) => record(now, [{ _tag: "Deferred", recipient, words, next_attempt_at }])
-
 export const recordBounced = (
   now: Timestamp.Timestamp,
   recipient: Address.Address,
   words: DeliveryOutcome.ServerResponse,
 ) => record(now, [{ _tag: "Bounced", recipient, words }])
-
-export const recordFailed = (
-  now: Timestamp.Timestamp,
-  recipient: Address.Address,
-  words: DeliveryOutcome.ServerResponse,
-) => record(now, [{ _tag: "Failed", recipient, words }])
-
-export const recordAttemptLost = (now: Timestamp.Timestamp, recipient: Address.Address, attempt: number) =>
-  record(now, [{ _tag: "AttemptLost", recipient, attempt }])
-
-/** Records that a recipient was suppressed between acceptance and delivery. */
-export const suppress = (now: Timestamp.Timestamp, recipient: Address.Address, reason: SuppressionState.Reason) =>
-  record(now, [{ _tag: "Suppressed", recipient, reason }])
-
-/** Fails all unfinished recipients for a cause outside their control, such as a removed domain or expired content. */
-export const failUnfinished = (
-  now: Timestamp.Timestamp,
-  category: string,
-): EmailState.Decide<NothingNew | EmailNotFound> =>
-  EmailState.ofMessage((message) =>
-    record(
-      now,
-      message.recipients.filter(Recipient.isUnfinished).map(({ address }) => ({
-        _tag: "Failed",
-        recipient: address,
-        words: { ...DeliveryOutcome.NO_RESPONSE, category },
-      })),
-    )(message),
-  )
 
 export const recordComplained = (
   now: Timestamp.Timestamp,
