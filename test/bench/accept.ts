@@ -1,4 +1,4 @@
-// POST /v1/email/send from 64 connections: the service, and four hand-written baselines that do part of its work. With
+// POST /v1/email/send from 64 connections: the service, and two hand-written baselines that do part of its work. With
 // `--door resend,postmark,sendgrid`, the same service by the APIs of other services instead of the baselines; with
 // `--template`, the same message made of a template.
 import type * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
@@ -28,11 +28,9 @@ const WARM_UP_AT_MOST_MILLIS = 25_000
 const SETTLE_MILLIS = 500
 
 const WAYBILL = "waybill"
-const PER_REQUEST = "(a) one transaction and job a request"
 const throughDoor = (door: Door) => (door === "template" ? "waybill, by a template" : `waybill, by /compat/${door}`)
 const GROUPED = "(b) grouped, validates nothing"
-const SAME_ROWS = "(c) the same with Waybill's rows"
-const SAME_CHECKS = "(d) the same with Waybill's checks"
+const SAME_CHECKS = "(d) grouped, with Waybill's rows and checks"
 
 interface Contender extends Measure.Contender {
   readonly server: Processes.Server
@@ -152,9 +150,7 @@ try {
   for (const door of doors) contenders.push(await service(throughDoor(door), door))
   if (doors.length === 0)
     contenders.push(
-      await contender(PER_REQUEST, postgres, load, floor("perRequest.ts")),
       await contender(GROUPED, postgres, load, floor("grouped.ts")),
-      await contender(SAME_ROWS, postgres, load, floor("sameRows.ts")),
       await contender(SAME_CHECKS, postgres, load, floor("sameChecks.ts"), addDomain),
     )
   const environment = await TemporaryServer.environment(postgres)
@@ -168,7 +164,6 @@ try {
       commit_delay,
       results,
       own,
-      against_per_request: own / rateOf(results, PER_REQUEST),
       against_grouped: own / rateOf(results, GROUPED),
     })
   }
@@ -177,7 +172,7 @@ try {
     [
       `POST /v1/email/send, ${CONNECTIONS} connections with a key each, ${BODY_BYTES} bytes, ${ROUNDS} rounds.`,
       TemporaryServer.describe(environment),
-      ...settings.flatMap(({ against_grouped, against_per_request, commit_delay, own, results }) => [
+      ...settings.flatMap(({ against_grouped, commit_delay, own, results }) => [
         "",
         commit_delay === 0 ? "The disk as it is:" : `Every commit ${commit_delay / 1000} ms, as on a cloud's disk:`,
         table(results),
@@ -190,10 +185,8 @@ try {
         ...(doors.length > 0
           ? []
           : [
-              `Waybill against (a) ${Measure.times(against_per_request)}, against (b) ${against_grouped.toFixed(2)}x, ` +
-                `against (c) ${(rateOf(results, WAYBILL) / rateOf(results, SAME_ROWS)).toFixed(2)}x. ` +
-                `(c) against (b) ${(rateOf(results, SAME_ROWS) / rateOf(results, GROUPED)).toFixed(2)}x. ` +
-                `Waybill against (d) ${(rateOf(results, WAYBILL) / rateOf(results, SAME_CHECKS)).toFixed(2)}x, ` +
+              `Waybill against (b) ${against_grouped.toFixed(2)}x, ` +
+                `against (d) ${(own / rateOf(results, SAME_CHECKS)).toFixed(2)}x, ` +
                 `(d) against (b) ${(rateOf(results, SAME_CHECKS) / rateOf(results, GROUPED)).toFixed(2)}x.`,
             ]),
       ]),
@@ -212,20 +205,10 @@ try {
       if (doors.length > 0) return []
       return [
         {
-          what: `sends against a transaction each (a)${disk}`,
-          measured: Measure.ratio(results, WAYBILL, PER_REQUEST),
-          unit: "times" as const,
-        },
-        {
           what: `sends against a bare grouped append (b)${disk}`,
           measured: Measure.ratio(results, WAYBILL, GROUPED),
           unit: "times" as const,
           atLeast: commit_delay === 0 ? 0.6 : 0.65,
-        },
-        {
-          what: `sends against a grouped append of the same rows (c)${disk}`,
-          measured: Measure.ratio(results, WAYBILL, SAME_ROWS),
-          unit: "times" as const,
         },
         {
           what: `sends against a grouped append of the same rows with the same checks (d)${disk}`,
@@ -236,16 +219,6 @@ try {
         {
           what: `floor (d) against floor (b)${disk}`,
           measured: Measure.ratio(results, SAME_CHECKS, GROUPED),
-          unit: "times" as const,
-        },
-        {
-          what: `floor (c) against floor (b)${disk}`,
-          measured: Measure.ratio(results, SAME_ROWS, GROUPED),
-          unit: "times" as const,
-        },
-        {
-          what: `floor (b) against floor (a)${disk}`,
-          measured: Measure.ratio(results, GROUPED, PER_REQUEST),
           unit: "times" as const,
         },
       ]

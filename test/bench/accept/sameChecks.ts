@@ -1,7 +1,7 @@
-// Baseline (d): (c) with the checks that the contract demands of every send. The API's schema decodes the request, and the
-// domain's rules decide about it, with its domain, its suppressions, its account and the month's volume, which stay locked
-// until it is committed. It stores no answers for idempotency keys and logs no requests. The difference to (c) is what the
-// checks cost, and the difference to Waybill what Effect and the rest cost.
+// Baseline (d): commits all waiting requests together, as (b) does, writes the rows that Waybill writes, and makes the checks
+// that the contract demands of every send. The API's schema decodes the request, and the domain's rules decide about it, with
+// its domain, its suppressions, its account and the month's volume, which stay locked until it is committed. It stores no
+// answers for idempotency keys and logs no requests. The difference to Waybill is what Effect and the rest cost.
 import "effect/schema/SchemaJITCompiler/enable"
 import { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import * as Acceptance from "@waybill/domain/email/Acceptance"
@@ -18,7 +18,7 @@ import { type ParsedRequest, serve, type Verdict } from "./floor.ts"
 import { admission } from "./statements.ts"
 
 const MOST = 100
-/** Batches at once, and requests from which the second one starts, as of (c). */
+/** Batches at once, and requests from which the second one starts. One batch at a time is slower on cores that are free. */
 const AT_ONCE = 2
 const LEAST = 16
 

@@ -1,25 +1,3 @@
-/** Looks up a key and counts the request in its rate window. */
-export const ADMIT = {
-  name: "admit",
-  text: `WITH key AS (
-      SELECT k.account_id, k.id, coalesce((a.record -> 'granted' ->> 'send')::int, 1000) AS allowed
-      FROM api_keys k JOIN accounts a USING (account_id)
-      WHERE k.hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
-    ), counted AS (
-      INSERT INTO rate_windows AS w (bucket, window_start, count)
-      SELECT id || '/send', date_trunc('minute', now()), 1 FROM key
-      ON CONFLICT (bucket, window_start) DO UPDATE SET count = w.count + 1 RETURNING count
-    ) SELECT account_id, allowed, count FROM key, counted`,
-}
-
-export const APPEND = {
-  name: "append",
-  text: `INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
-    VALUES ($1, $2, 1, 'email', 'EmailQueued', $2, $3, '{}', now())`,
-}
-
-export const WAKE = { name: "wake", text: "SELECT id FROM graphile_worker.add_job('drain_deliveries')" }
-
 /** Parts of a statement that look up the keys of all waiting requests and count them, one row per key. */
 export const admission = (hashes: string, requests: string): string => `key AS (
       SELECT k.hash, k.account_id, k.id, wanted.requests, coalesce((a.record -> 'granted' ->> 'send')::int, 1000) AS allowed
