@@ -1,6 +1,6 @@
 // npm run bench -- deliver [--rounds 2] [--scheduled 100000] [--json]: from acceptance to the next server. Measures the
-// drain with DKIM and its commits beside the same by hand and nodemailer's pool on the same messages, the latency of one
-// message, and what messages scheduled for later cost the others.
+// drain with DKIM and its commits beside nodemailer's pool on the same messages, the latency of one message, and what messages
+// scheduled for later cost the others.
 import { Effect, Exit, Redacted, Scope } from "effect"
 import type { ChildProcess } from "node:child_process"
 import { generateKeyPairSync } from "node:crypto"
@@ -8,18 +8,7 @@ import { once } from "node:events"
 import { parseArgs } from "node:util"
 import * as Cpu from "./accept/Cpu.ts"
 import { recipient } from "./deliver/mail.ts"
-import {
-  byHand,
-  child,
-  CONNECTIONS,
-  drain,
-  type Drained,
-  node,
-  type Node,
-  now,
-  sleep,
-  type Spent,
-} from "./deliver/node.ts"
+import { child, CONNECTIONS, drain, type Drained, node, type Node, now, sleep, type Spent } from "./deliver/node.ts"
 import type { Arrivals } from "./deliver/sink.ts"
 import type { Order } from "./deliver/stockPool.ts"
 import * as Measure from "./report/Measure.ts"
@@ -126,23 +115,19 @@ try {
     format: "pem",
   })
   const on = await node(scope, await TemporaryServer.freshDatabase(postgres), sink.port)
-  const hand = await byHand(scope, await TemporaryServer.freshDatabase(postgres), sink.port)
   const waiting = await node(scope, await withScheduled(await TemporaryServer.freshDatabase(postgres)), sink.port)
   await TemporaryServer.execute(Redacted.value(postgres.adminUrl), "CHECKPOINT")
   const environment = await TemporaryServer.environment(postgres)
 
   await drain(on, postgres, WARM_UP_MAILS)
-  await drain(hand, postgres, WARM_UP_MAILS)
   await drain(waiting, postgres, WARM_UP_MAILS)
   for (let nth = 0; nth < STOCK_WARM_UPS; nth++) await stock(pool, sink.port, String(privateKey))
   const own: Array<Drained> = []
-  const hands: Array<Drained> = []
   const theirs: Array<Spent> = []
   const full: Array<Drained> = []
   // Contenders take turns within a round, so that other load on the machine affects all of them.
   for (let round = 0; round < ROUNDS; round++) {
     own.push(await drain(on, postgres, MAILS))
-    hands.push(await drain(hand, postgres, MAILS))
     theirs.push(await stock(pool, sink.port, String(privateKey)))
     full.push(await drain(waiting, postgres, MAILS))
   }
@@ -151,7 +136,6 @@ try {
 
   const rows: ReadonlyArray<readonly [string, Spent]> = [
     ["waybill, drain with DKIM and bookkeeping", medianOf(own)],
-    ["the same by hand, checks nothing", medianOf(hands)],
     ["nodemailer's pool with DKIM", medianOf(theirs)],
     [`waybill, ${SCHEDULED.toLocaleString("en-US")} scheduled`, medianOf(full)],
   ]
@@ -162,8 +146,6 @@ try {
   const accepts = (rounds: ReadonlyArray<Drained>) => rounds.map(({ acceptedPerSecond }) => acceptedPerSecond)
   const shares = {
     against_stock_pool: share(rates(own), rates(theirs)),
-    by_hand_against_stock_pool: share(rates(hands), rates(theirs)),
-    against_by_hand: share(rates(own), rates(hands)),
     scheduled_drain: share(rates(full), rates(own)),
     scheduled_accept: share(accepts(full), accepts(own)),
   }
@@ -201,15 +183,12 @@ try {
         ]),
       ),
       "",
-      `Against the stock pool ${spread(shares.against_stock_pool)} times, by hand ${spread(shares.by_hand_against_stock_pool)}.`,
-      `Of the rate by hand ${spread(shares.against_by_hand)}.`,
+      `Against the stock pool ${spread(shares.against_stock_pool)} times.`,
       `Accept to the sink, idle: ${shown(result.latency_idle_ms)}; at ${PACED_PER_SECOND} a second: ${shown(result.latency_paced_ms)}.`,
       `With ${SCHEDULED.toLocaleString("en-US")} scheduled: drain ${spread(shares.scheduled_drain)} of the rate without, accept ${spread(shares.scheduled_accept)}.`,
     ].join("\n"),
     [
       { what: "drain against nodemailer's pool", measured: shares.against_stock_pool, unit: "times", atLeast: 1.9 },
-      { what: "drain by hand against nodemailer's pool", measured: shares.by_hand_against_stock_pool, unit: "times" },
-      { what: "drain against by hand", measured: shares.against_by_hand, unit: "times" },
       { what: "accept to sink, idle, p50", measured: Measure.once(result.latency_idle_ms.p50), unit: "ms" },
       {
         what: "accept to sink, idle, p99",

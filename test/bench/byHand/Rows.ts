@@ -1,14 +1,19 @@
-// The rows of Waybill for a message, written in one statement for each batch, which commits by itself.
+// The rows of Waybill for a message, written in one statement for each batch.
 import { hash } from "node:crypto"
 import { zstdCompressSync } from "node:zlib"
-import type pg from "pg"
-import type { Message } from "./Mail.ts"
 import * as PgArray from "./PgArray.ts"
 
-/** Account and its key in the tables that hold ids as UUIDs. */
-export interface Account {
+export interface Message {
   readonly id: string
-  readonly key: string
+  readonly createdAt: string
+  readonly from: string
+  readonly to: string
+  readonly replyTo: string
+  readonly subject: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly html: string
+  readonly text: string
+  readonly domain: string
 }
 
 export interface Accepted {
@@ -28,7 +33,7 @@ let number = 0
 
 /** Time-ordered, and as long as Waybill's. */
 export const newId = (): string => `${PREFIX}${digits(Date.now(), 12)}${digits(++number, 8)}${PROCESS}`
-export const keyOf = (id: string): string => id.slice(PREFIX.length) + KEY_END
+const keyOf = (id: string): string => id.slice(PREFIX.length) + KEY_END
 
 const sha256 = (text: string): Buffer => hash("sha256", text, "buffer")
 
@@ -86,72 +91,8 @@ export const inserting = (source: string, main: string): string => `
     SELECT id, account_id, 'delivery', id, now(), true, '{}' FROM new
   ) ${main}`
 
-const WRITE = {
-  name: "write",
-  text: inserting(
-    `new AS MATERIALIZED (
-      SELECT * FROM unnest($1::text[], $2::uuid[], ${parametersFrom(3)}) AS row(account_id, account_key, ${COLUMNS})
-    )`,
-    "SELECT 1",
-  ),
-}
-
 /** Columns of the accounts of rows. */
 export const ownersOf = (ids: ReadonlyArray<string>, keys: ReadonlyArray<string>): ReadonlyArray<Buffer> => [
   PgArray.texts(ids),
   PgArray.uuids(keys),
 ]
-
-/** Inserts the rows of messages that are admitted. */
-export const insert = async (
-  client: pg.ClientBase,
-  rows: ReadonlyArray<Accepted>,
-  accounts: ReadonlyArray<Account>,
-): Promise<void> => {
-  const owners = ownersOf(
-    accounts.map(({ id }) => id),
-    accounts.map(({ key }) => key),
-  )
-  await client.query({ ...WRITE, values: [...owners, ...columnsOf(rows)] })
-}
-
-export interface Delivered {
-  readonly account: Account
-  readonly id: string
-  readonly key: string
-  readonly to: string
-}
-
-/** `email_log` tells by a number that a message is delivered. */
-const SETTLE = {
-  name: "settle",
-  text: `
-  WITH done AS MATERIALIZED (
-    SELECT * FROM unnest($1::text[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::text[])
-      AS row(account_id, account_key, id, key, event_id, packed)
-  ), event AS (
-    INSERT INTO events (account_id, stream_id, version, stream, type, event_id, packed, recorded_at)
-    SELECT account_id, id, 2, 'email', 'EmailDelivered', event_id, packed, now() FROM done
-  ), logged AS (
-    UPDATE email_log l SET version = 2, status = 3, listed = 0, facets = 0 FROM done
-    WHERE l.account_id = done.account_key AND l.id = done.key AND l.version < 2
-  ) DELETE FROM outbox WHERE id = ANY($3::text[])`,
-}
-
-/** Writes the rows that Waybill writes for each delivery, and removes those of the outbox. */
-export const settle = async (client: pg.ClientBase, rows: ReadonlyArray<Delivered>): Promise<void> => {
-  const at = new Date().toISOString()
-  const event = ({ id }: Delivered) => `evt_${id.slice(PREFIX.length)}`
-  const words = ({ to }: Delivered) => `\t\t\t\t\t\t${at}\t${to}\t1\t250\t2.0.0\ttaken\t127.0.0.1\t\t10\t`
-  await client.query({
-    ...SETTLE,
-    values: [
-      PgArray.texts(rows.map(({ account }) => account.id)),
-      PgArray.uuids(rows.map(({ account }) => account.key)),
-      PgArray.texts(rows.map(({ id }) => id)),
-      PgArray.uuids(rows.map(({ key }) => key)),
-      PgArray.texts(rows.map(event)),
-      PgArray.texts(rows.map(words)),
-    ],
-  })
-}

@@ -3,7 +3,7 @@
  * batches are worked on at once, all but the first of at least `least` items.
  */
 export const inBatches = <A>(
-  { atOnce = 1, least = 1, most }: { readonly atOnce?: number; readonly least?: number; readonly most: number },
+  { atOnce, least, most }: { readonly atOnce: number; readonly least: number; readonly most: number },
   work: (batch: ReadonlyArray<A>) => Promise<void>,
 ): ((item: A) => void) => {
   let waiting: Array<A> = []

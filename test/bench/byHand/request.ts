@@ -1,4 +1,3 @@
-import type { Message } from "./Mail.ts"
 import * as Rows from "./Rows.ts"
 
 /** Body of a send, as the load sends it. */
@@ -14,7 +13,7 @@ export interface Request {
 }
 
 /** Returns the message of a request and its tags. */
-export const messageOf = (request: Request): [Message, ReadonlyArray<string>] => {
+export const messageOf = (request: Request): [Rows.Message, ReadonlyArray<string>] => {
   const { from, headers, html, reply_to, subject, tags, text, to } = request
   const content = { from, headers, html, subject, text }
   const createdAt = new Date().toISOString()

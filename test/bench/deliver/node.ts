@@ -4,7 +4,6 @@ import * as Content from "@waybill/store/content/Content"
 import { Effect, ManagedRuntime, Redacted, Scope } from "effect"
 import { type ChildProcess, fork, spawn } from "node:child_process"
 import { once } from "node:events"
-import * as os from "node:os"
 import { fileURLToPath } from "node:url"
 import pg from "pg"
 import { SERVICE_FLAGS } from "../../support/process/serviceFlags.ts"
@@ -110,34 +109,13 @@ const sender = async (scope: Scope.Scope, url: Redacted.Redacted) => {
 
 export interface Node extends Awaited<ReturnType<typeof sender>> {
   readonly pids: ReadonlyArray<number>
-  /** Tells who does not look for it that mail is due. */
-  readonly tell: () => void
 }
 
 /** Starts worker processes on a database. */
 export const node = async (scope: Scope.Scope, url: Redacted.Redacted, port: number, count = 1): Promise<Node> => {
   const workers: Array<ChildProcess> = []
   for (let nth = 0; nth < count; nth++) workers.push(await worker(scope, url, port))
-  return { ...(await sender(scope, url)), pids: workers.map(({ pid }) => pid ?? 0), tell: () => {} }
-}
-
-/** Starts the program that does the work of a worker by hand. */
-export const byHand = async (scope: Scope.Scope, url: Redacted.Redacted, port: number): Promise<Node> => {
-  const threads = { UV_THREADPOOL_SIZE: String(os.availableParallelism()) }
-  const drain = await acquire(
-    scope,
-    async () => {
-      const args = [Redacted.value(url), String(port), String(CONNECTIONS)]
-      const forked = fork(here("../byHand/drain.ts"), args, {
-        env: { ...process.env, ...threads },
-        execArgv: [...SERVICE_FLAGS],
-      })
-      await once(forked, "message")
-      return forked
-    },
-    (forked) => forked.kill("SIGKILL"),
-  )
-  return { ...(await sender(scope, url)), pids: [drain.pid ?? 0], tell: () => drain.send({ due: true }) }
+  return { ...(await sender(scope, url)), pids: workers.map(({ pid }) => pid ?? 0) }
 }
 
 export const sleep = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
@@ -174,13 +152,11 @@ export const drain = async (on: Node, postgres: EmbeddedPostgres.Running, mails:
   on.pace.millis = (now() - began) / mails
   // Accepting was slower than expected, so the first messages have left already: measure again.
   if (now() > due) {
-    on.tell()
     await empty(on)
     return drain(on, postgres, mails)
   }
   await sleep(due - now())
   const before = [Cpu.ofProcesses(on.pids), Cpu.ofTree(postgres.pid)] as const
-  on.tell()
   await empty(on)
   const seconds = (now() - due) / 1000
   return {

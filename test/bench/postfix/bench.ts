@@ -1,7 +1,6 @@
 // npm run bench -- postfix [--rounds 5] [--mails 3000] [--processes 1|2] [--json]: from a request to the final dot at the
-// next server, on 64 connections. Waybill takes requests over HTTP and signs, and so does a program that does its work by hand;
-// Postfix takes SMTP and signs nothing, or signs with opendkim. Without Postfix it ends with status 69; without opendkim it
-// measures the others.
+// next server, on 64 connections. Waybill takes requests over HTTP and signs; Postfix takes SMTP and signs nothing, or signs
+// with opendkim. Without Postfix it ends with status 69; without opendkim it measures the others.
 import { Redacted } from "effect"
 import { parseArgs } from "node:util"
 import * as Processes from "../accept/Processes.ts"
@@ -42,7 +41,7 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
 /** Findings about the deployment of Waybill that has the higher rate. */
 const findings = (turns: Turns.Turns, own: string): ReadonlyArray<Measure.Finding> => {
   const rate = ({ perSecond }: Turns.Turn) => perSecond
-  const others = [NAMES.byHand, NAMES.postfix, NAMES.opendkim].filter((name) => turns.has(name))
+  const others = [NAMES.postfix, NAMES.opendkim].filter((name) => turns.has(name))
   const milliseconds = (name: string) =>
     Measure.spread((turns.get(name) ?? []).map((turn) => Turns.spentMicros(turn) / 1000))
   const rates = (what: string, name: string, against: string, atLeast?: number): Measure.Finding => ({
@@ -55,9 +54,6 @@ const findings = (turns: Turns.Turns, own: string): ReadonlyArray<Measure.Findin
   return [
     rates("request to sink, signed, against Postfix that signs nothing", own, NAMES.postfix, 1.6),
     ...(hasOpendkim ? [rates("the same against Postfix with opendkim", own, NAMES.opendkim, 3.2)] : []),
-    rates("by hand against Postfix that signs nothing", NAMES.byHand, NAMES.postfix),
-    ...(hasOpendkim ? [rates("by hand against Postfix with opendkim", NAMES.byHand, NAMES.opendkim)] : []),
-    rates("request to sink, signed, against by hand", own, NAMES.byHand),
     ...others.map((name) => ({
       what: `processor time of ${name}, against waybill, with load and sink`,
       measured: Turns.ratios(turns, name, own, Turns.allMicros),
@@ -85,7 +81,6 @@ try {
   ]
   const contenders: Array<Contenders.Contender> = []
   for (const name of deployments) contenders.push(await Contenders.waybill(postgres, load, sink.port, name))
-  contenders.push(await Contenders.byHand(postgres, load, sink.port))
   contenders.push(await Contenders.postfix(tools, smtpLoad, sink.port, undefined))
   if (opendkim !== undefined) contenders.push(await Contenders.postfix(tools, smtpLoad, sink.port, opendkim))
   for (const contender of contenders) await Turns.warmUp(contender, sink)

@@ -51,7 +51,6 @@ export const NAMES = {
   twoProcesses: "waybill, an API and a worker",
   postfix: "postfix, signs nothing",
   opendkim: "postfix with opendkim",
-  byHand: "by hand, checks nothing",
 } as const
 
 const temporaryFolder = async (name: string): Promise<string> => {
@@ -128,38 +127,6 @@ const outboxRows = async (url: Redacted.Redacted): Promise<() => Promise<number>
       "SELECT count(*)::int AS n FROM outbox WHERE kind = 'delivery'",
     )
     return rows[0]?.n ?? 0
-  }
-}
-
-/**
- * Starts the program that does the work of Waybill by hand, with a database of its own. One process with as many threads that
- * sign as there are cores needs less processor time than two processes, which commit smaller batches.
- */
-export const byHand = async (
-  postgres: EmbeddedPostgres.Running,
-  load: Processes.Load,
-  sink: number,
-): Promise<Contender> => {
-  const url = await TemporaryServer.freshDatabase(postgres)
-  const keys = await tenant(url, CONNECTIONS)
-  const env = {
-    DATABASE_URL: Redacted.value(url),
-    SINK_PORT: String(sink),
-    TO_SINK: String(TO_SINK),
-    UV_THREADPOOL_SIZE: String(os.availableParallelism()),
-  }
-  const { pid, port } = await Held.acquire(
-    () => Processes.start("../byHand/server.ts", env),
-    ({ stop }) => stop(),
-  )
-  return {
-    name: NAMES.byHand,
-    isSigning: true,
-    warmUpMails: WARM_UP_MAILS,
-    send: (mails) => load.run({ port, keys, millis: AT_MOST_MILLIS, requests: mails }),
-    unfinished: await outboxRows(url),
-    spent: () => ({ own: Cpu.ofProcess(pid), helper: Cpu.ofTree(postgres.pid) }),
-    loadPid: load.pid,
   }
 }
 
