@@ -18,7 +18,6 @@ const BENCHES: Readonly<Record<string, ReadonlyArray<string>>> = {
   inbound: [],
   webhooks: ["--rounds", "5"],
   rebuild: ["--events", "1000000"],
-  compose: [],
   start: [],
   dashboard: [],
   memory: [],
