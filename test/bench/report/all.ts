@@ -1,9 +1,8 @@
 // `npm run bench` without a name: runs every benchmark, and writes docs/benchmarks.md from the results.
 import { spawn } from "node:child_process"
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Measure from "./Measure.ts"
-import { plot, type Series } from "./plot.ts"
 import type * as TemporaryServer from "./TemporaryServer.ts"
 
 /** Benchmarks in this order; larger than their defaults where that takes less than a minute. */
@@ -11,7 +10,6 @@ const BENCHES: Readonly<Record<string, ReadonlyArray<string>>> = {
   store: [],
   accept: [],
   requestLog: [],
-  // The cost of a million rows is part of growth.
   logs: [],
   deliver: ["--rounds", "3", "--scheduled", "1000000"],
   postfix: [],
@@ -22,21 +20,18 @@ const BENCHES: Readonly<Record<string, ReadonlyArray<string>>> = {
   dashboard: [],
   memory: [],
   size: [],
-  growth: ["--messages", "1000000"],
   histories: [],
   receipts: [],
 }
 
 const ROOT = join(import.meta.dirname, "../../..")
 const DOC = join(ROOT, "docs", "benchmarks.md")
-const FOLDER = join(ROOT, "docs", "benchmarks")
 const BEGIN = "<!-- written by npm run bench -->"
 const END = "<!-- end of what is written -->"
 
 interface Answer {
   readonly environment?: TemporaryServer.Environment
   readonly findings: ReadonlyArray<Measure.Finding>
-  readonly series?: ReadonlyArray<Series>
 }
 
 /** Returns what a benchmark printed; undefined if this machine has no program that it needs. */
@@ -66,11 +61,9 @@ const rows = (name: string, { findings }: Answer): ReadonlyArray<string> =>
 
 /** Runs all benchmarks; `date` stands above the table. */
 export const all = async (date: string): Promise<void> => {
-  mkdirSync(FOLDER, { recursive: true })
   const table: Array<string> = []
   const missing: Array<string> = []
   const environments: Array<TemporaryServer.Environment> = []
-  let growth: ReadonlyArray<Series> = []
   for (const [name, args] of Object.entries(BENCHES)) {
     process.stdout.write(`\n${name}\n`)
     const text = await run(name, args)
@@ -82,9 +75,7 @@ export const all = async (date: string): Promise<void> => {
     process.stdout.write(`${Measure.findingsTable(answer.findings)}\n`)
     table.push(...rows(name, answer))
     if (answer.environment !== undefined) environments.push(answer.environment)
-    growth = answer.series ?? growth
   }
-  writeFileSync(join(FOLDER, "growth.svg"), plot(growth))
   const [machine] = environments
   const shape =
     machine &&
@@ -93,7 +84,6 @@ export const all = async (date: string): Promise<void> => {
     `Measured on ${date} by one \`npm run bench\`: ${shape}.`,
     [line(["benchmark", ...Measure.CELLS]), "|---|---|---|---|---|---|", ...table].join("\n"),
     ...missing,
-    "![Cost of an operation by number of stored messages](benchmarks/growth.svg)",
   ].join("\n\n")
   const doc = readFileSync(DOC, "utf8")
   const before = doc.slice(0, doc.indexOf(BEGIN) + BEGIN.length)
