@@ -1,4 +1,4 @@
-// npm run bench -- store: runs test/bench/store.ts, or bench.ts of a folder with the name. Without a name it runs all of
+// npm run bench -- accept: runs test/bench/accept.ts, or bench.ts of a folder with the name. Without a name it runs all of
 // them and writes docs/benchmarks.md.
 import { globSync } from "node:fs"
 import { basename, dirname, join } from "node:path"

@@ -8,16 +8,11 @@ import { randomBytes } from "node:crypto"
 import type pg from "pg"
 import { message } from "./message.ts"
 
-export interface Work {
-  /** Writes the log row, search terms, outbox row and wake-up beside the event. */
-  readonly whole: boolean
-}
-
 /**
  * Commits as a straightforward program does without an event store: one transaction per commit with the same effect,
  * prepared statements, single values instead of arrays, and nothing built that is not sent.
  */
-export const single = (pool: pg.Pool, account_id: Id.AccountId, work: Work) => async (): Promise<void> => {
+export const single = (pool: pg.Pool, account_id: Id.AccountId) => async (): Promise<void> => {
   const { data, event, id } = message()
   const now = new Date().toISOString()
   const event_id = Id.make("EventId", Date.now(), randomBytes(10))
@@ -28,11 +23,9 @@ export const single = (pool: pg.Pool, account_id: Id.AccountId, work: Work) => a
     await client.query(PUBLISH)
     await client.query({ ...SUBSCRIPTIONS, values: [account_id] })
     await client.query({ ...EVENT, values: [account_id, id, event_id, JSON.stringify(data), meta, now] })
-    if (work.whole) {
-      const row = { position: 0n, event_id, account_id, stream_id: id, stream: Email.stream, version: 1 }
-      const recorded = { ...row, event, meta: { ...system, schema_version: 1 }, recorded_at: now }
-      await consequences(client, recorded, Email.evolve(Email.initial, event))
-    }
+    const row = { position: 0n, event_id, account_id, stream_id: id, stream: Email.stream, version: 1 }
+    const recorded = { ...row, event, meta: { ...system, schema_version: 1 }, recorded_at: now }
+    await consequences(client, recorded, Email.evolve(Email.initial, event))
     await client.query("COMMIT")
   } catch (cause) {
     await client.query("ROLLBACK")
