@@ -1,6 +1,6 @@
 // POST /v1/email/send from 64 connections: the service, and two hand-written baselines that do part of its work. With
 // `--door resend,postmark,sendgrid`, the same service by the APIs of other services instead of the baselines; with
-// `--template`, the same message made of a template.
+// `--template`, the same message made of a template; with `--keys`, the same request with an idempotency key.
 import type * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import { Redacted } from "effect"
 import * as fs from "node:fs/promises"
@@ -28,7 +28,12 @@ const WARM_UP_AT_MOST_MILLIS = 25_000
 const SETTLE_MILLIS = 500
 
 const WAYBILL = "waybill"
-const throughDoor = (door: Door) => (door === "template" ? "waybill, by a template" : `waybill, by /compat/${door}`)
+/** What stands for a ready-made send without a key, at Waybill's own API. */
+const OWN: Readonly<Partial<Record<Door, string>>> = {
+  template: "waybill, by a template",
+  keyed: "waybill, with a key",
+}
+const throughDoor = (door: Door) => OWN[door] ?? `waybill, by /compat/${door}`
 const GROUPED = "(b) grouped, validates nothing"
 const SAME_CHECKS = "(d) grouped, with Waybill's rows and checks"
 
@@ -47,9 +52,13 @@ const spent = new Map<string, Spent>()
 const doorAt = process.argv.indexOf("--door")
 const doorNames = doorAt < 0 ? [] : (process.argv[doorAt + 1] ?? "").split(",")
 const usesTemplate = process.argv.includes("--template")
-const doors: ReadonlyArray<Door> = [...doorNames.filter(isDoor), ...(usesTemplate ? (["template"] as const) : [])]
-if (doorNames.some((name) => !isDoor(name) || name === "native" || name === "template")) {
-  process.stderr.write("Usage: npm run bench -- accept [--door resend,postmark,sendgrid] [--template]\n")
+const doors: ReadonlyArray<Door> = [
+  ...doorNames.filter(isDoor),
+  ...(usesTemplate ? (["template"] as const) : []),
+  ...(process.argv.includes("--keys") ? (["keyed"] as const) : []),
+]
+if (doorNames.some((name) => !isDoor(name) || name === "native" || name in OWN)) {
+  process.stderr.write("Usage: npm run bench -- accept [--door resend,postmark,sendgrid] [--template] [--keys]\n")
   process.exit(64)
 }
 
@@ -177,9 +186,9 @@ try {
         commit_delay === 0 ? "The disk as it is:" : `Every commit ${commit_delay / 1000} ms, as on a cloud's disk:`,
         table(results),
         ...doors.map((door) =>
-          door === "template"
-            ? `A ready-made send against one by a template: rate ${(own / rateOf(results, throughDoor(door))).toFixed(2)}x, ` +
-              `processor time of the template against ready-made ${doorCost(results, door).toFixed(2)}x.`
+          door in OWN
+            ? `${WAYBILL} against ${throughDoor(door)}: rate ${(own / rateOf(results, throughDoor(door))).toFixed(2)}x, ` +
+              `processor time of the second against the first ${doorCost(results, door).toFixed(2)}x.`
             : `Processor time of a send at /compat/${door} against a native one: ${doorCost(results, door).toFixed(2)}x.`,
         ),
         ...(doors.length > 0

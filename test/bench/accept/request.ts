@@ -68,7 +68,7 @@ export const BODY_BYTES = Buffer.byteLength(JSON.stringify(MESSAGE))
 interface Way {
   readonly path: string
   readonly body: object
-  /** Header that has the key. */
+  /** Headers that end with the API key. */
   readonly header?: string
 }
 
@@ -76,6 +76,11 @@ interface Way {
 const DOORS = {
   native: { path: "/v1/email/send", body: MESSAGE },
   template: { path: "/v1/email/send", body: TEMPLATED },
+  keyed: {
+    path: "/v1/email/send",
+    header: `Idempotency-Key: order-${NUMBER}\r\nAuthorization: Bearer `,
+    body: MESSAGE,
+  },
   resend: {
     path: "/compat/resend/emails",
     body: { ...MESSAGE, tags: MESSAGE.tags.map((value, nth) => ({ name: `kind${nth}`, value })) },
