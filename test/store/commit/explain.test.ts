@@ -179,7 +179,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
     for (const { pages } of found) assert.isAtMost(pages, 6)
   })
 
-  it.effect("idempotency keys are found and inserted by their key", function* () {
+  it.effect("idempotency keys are found by their key", function* () {
     const claims = stretch(100).map((n) => ({
       account_id: account(n % ACCOUNTS),
       route: "POST /email/send",
@@ -188,15 +188,6 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
     }))
     const found = yield* plans(inTransaction((transaction) => transaction.findAnswers(claims, NOW)))
     holds(found, "idempotency_keys_pkey", 800)
-    const kept = claims.map((claim) => ({
-      ...claim,
-      key: `new ${claim.key}`,
-      answer: new Uint8Array(),
-      expires_at: NOW,
-    }))
-    for (const { steps } of yield* plans(inTransaction((transaction) => transaction.insertAnswers(kept, NOW)))) {
-      assert.notInclude(steps.join(), "Seq Scan idempotency_keys")
-    }
   })
 
   it.effect("the facts for decisions are found by keys", function* () {
@@ -239,9 +230,19 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
       attempt: 1,
       payload: {},
     }))
+    const answers = stretch(100).map((n) => ({
+      account_id: account(n % ACCOUNTS),
+      route: "POST /email/send",
+      // Half of them take the place of expired ones.
+      key: `${n % 2 === 0 ? "key" : "new"}_${n}`,
+      fingerprint: "f",
+      answer: new Uint8Array(),
+      expires_at: NOW,
+    }))
     const write: Write = {
       changedStreams: [],
       events,
+      answers,
       content: [],
       inbound: [],
       usage: [],

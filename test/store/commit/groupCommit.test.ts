@@ -62,7 +62,6 @@ const slowUnless = Effect.fnUntraced(function* (isRejected: (size: number) => bo
         const transaction: LogTransaction = {
           readStreams: never,
           findAnswers: never,
-          insertAnswers: never,
           write: never,
           readFacts: (needs) => {
             batch.size = needs.length

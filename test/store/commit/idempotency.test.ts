@@ -1,7 +1,7 @@
 import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import type { Commit } from "@waybill/store/commit/Commit"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import { Context, Effect, Exit, Layer, Result } from "effect"
+import { Context, Effect, Exit, Layer, Result, Tracer } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
 import * as Database from "../../support/postgres/Database.ts"
@@ -22,6 +22,27 @@ const keyed = (account_id: AccountId, key: string, over: Partial<Commit<EmailId,
 const refused = { decide: () => Result.fail(new Refused({ why: "no longer" })) }
 
 const otherStore = Effect.map(Layer.build(EventStore.layer()), (services) => Context.get(services, EventStore))
+
+/** Counts how often statements are sent after earlier ones were answered, by all that is made under the tracer. */
+const countWaits = () => {
+  const counted = { waits: 0 }
+  let isAnswered = false
+  class Statement extends Tracer.NativeSpan {
+    override end(...args: Parameters<Tracer.NativeSpan["end"]>): void {
+      isAnswered = true
+      super.end(...args)
+    }
+  }
+  const tracer = Tracer.make({
+    span: (options) => {
+      if (options.kind !== "client") return new Tracer.NativeSpan(options)
+      if (isAnswered) counted.waits++
+      isAnswered = false
+      return new Statement(options)
+    },
+  })
+  return { counted, tracer }
+}
 
 type Outcome = Effect.Success<ReturnType<EventStore["Service"]["transactClaimed"]>>
 const shown = (outcome: Outcome): string =>
@@ -61,6 +82,22 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
         first.replace("new", "replayed"),
       )
       assert.isTrue(Exit.isFailure(yield* Effect.exit(transactClaimed(keyed(account_id, "two", refused)))))
+    })
+
+    it.effect("costs a batch no wait: its answer is written with the events", function* () {
+      const { counted, tracer } = countWaits()
+      const store = yield* Effect.withTracer(otherStore, tracer)
+      const account_id = id("AccountId")
+      const waitsOf = Effect.fnUntraced(function* <A, E>(committing: Effect.Effect<A, E>) {
+        counted.waits = 0
+        yield* committing
+        return counted.waits
+      })
+      // The first commit opens the connection.
+      yield* store.transact(send(account_id))
+      // The reads follow an answer to the batch before, and the writes the answer to the reads.
+      assert.strictEqual(yield* waitsOf(store.transact(send(account_id))), 2)
+      assert.strictEqual(yield* waitsOf(store.transactClaimed(keyed(account_id, "one"))), 2)
     })
 
     it.effect("is stored once by processes that meet it together", function* () {

@@ -12,7 +12,7 @@ import { Sql } from "@waybill/store/postgres/Sql"
 import { FIRST } from "@waybill/store/routing/CellName"
 import * as PipelinedConnection from "@waybill/store/routing/PipelinedConnection"
 import { Effect, Result } from "effect"
-import { createHash } from "node:crypto"
+import { createHash, randomUUID } from "node:crypto"
 import { assert, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
 import * as Database from "../../support/postgres/Database.ts"
@@ -29,6 +29,7 @@ const mail = (account_id: AccountId, text: string) => {
   const { decide, ...commit } = send(account_id, {}, { subject: `Subject ${text.length % 3}` })
   return {
     ...commit,
+    idempotency: { account_id, route: "send", key: randomUUID(), fingerprint: text, encode: () => bytes },
     needs: { month: MONTH, domains: ["acme.test"], addresses: ["ana@example.org"] },
     decide: (view: Parameters<typeof decide>[0]) =>
       Result.map(decide(view), (decision) => ({
@@ -94,6 +95,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("the statements of a n
         yield* sql`SELECT term, folded FROM email_subjects WHERE account_id = ${key}::uuid ORDER BY 1`,
         yield* sql`SELECT encode(sha256, 'hex') AS hash, uses FROM content WHERE account_id = ${account_id} ORDER BY 1`,
         yield* sql`SELECT kind, ready, attempt, payload FROM outbox WHERE account_id = ${account_id} ORDER BY id`,
+        yield* sql`SELECT fingerprint, encode(answer, 'hex') AS answer FROM idempotency_keys WHERE account_id = ${account_id}
+          ORDER BY 1`,
         yield* sql`SELECT month, accepted::int AS accepted FROM monthly_usage WHERE account_id = ${account_id}`,
       ])
     }

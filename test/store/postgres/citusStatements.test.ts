@@ -7,7 +7,6 @@ import { refusals, type Functions } from "./citusRefusals.ts"
 import { readAll } from "./sqlTexts.ts"
 
 const REASONS: Readonly<Record<string, string>> = {
-  "StoredAnswers.insertion": "is a part of other statements",
   "AdmissionStatement.statement": "runs in a cell with a server for itself",
   "LogImport.write": "is a part of an import, which may wait for a node that is away",
   "Rearm.insertRows": "is a part of an import, too",

@@ -227,6 +227,7 @@ const appended = ({ version, ...last }: Stored, count: number): Write => ({
     event_id: id("EventId"),
     version: version + nth + 1,
   })),
+  answers: [],
   content: [],
   inbound: [],
   usage: [],

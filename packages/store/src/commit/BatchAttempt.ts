@@ -17,7 +17,7 @@ import {
 import type { AccountNeeds, Facts } from "../facts/Facts.ts"
 import type { LogTransaction } from "./LogStorage.ts"
 import { streamKey } from "../log/StreamRef.ts"
-import { type StorageError, TryAgain } from "../postgres/StorageError.ts"
+import type { StorageError } from "../postgres/StorageError.ts"
 import { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import type { Stored } from "../log/RecordedEvents.ts"
 
@@ -62,14 +62,8 @@ export const attempt = Effect.fnUntraced(function* (
   const expires_at = DateTime.formatIso(DateTime.makeUnsafe(nowMillis + IDEMPOTENCY_TTL_MS))
   const writes = new BatchWrites(deps, streams, facts, { now, nowMillis, expires_at })
   const decided = decideAll({ writes, facts, storedAnswers, long, turns: deps.turns }, batch)
-  if (writes.answers.size > 0) {
-    const taken = yield* transaction.insertAnswers([...writes.answers.values()], now)
-    // A duplicate in another transaction was first. Decisions of this batch may depend on the commit that lost, so the
-    // whole batch is decided again, and that commit then finds the stored answer.
-    if (taken.size > 0) return yield* new TryAgain({ cause: "an idempotency key was taken by another transaction" })
-  }
-  const { content, events, inbound, released, changedStreams: touched, unsent, usage } = writes
-  if (events.length > 0) {
+  const { answers, content, events, inbound, released, changedStreams: touched, unsent, usage } = writes
+  if (events.length > 0 || answers.size > 0) {
     const { arm, canceled, deliveries, settle } = deps.consequences.work(touched, facts, now, () =>
       Id.make("WebhookDeliveryId", nowMillis, IdBytes.next()),
     )
@@ -77,6 +71,7 @@ export const attempt = Effect.fnUntraced(function* (
     yield* transaction.write({
       changedStreams: touched,
       events,
+      answers: [...answers.values()],
       content,
       inbound,
       usage,

@@ -14,10 +14,12 @@ import type { AccountNeeds, Facts } from "../facts/Facts.ts"
 import type { Claim, StoredAnswer } from "../idempotency/Claim.ts"
 import type { EventRow, Stored } from "../log/RecordedEvents.ts"
 
-/** Everything that a batch writes, apart from answers to idempotency keys. */
+/** Everything that a batch writes. */
 export interface Write {
   readonly changedStreams: ReadonlyArray<ChangedStream>
   readonly events: ReadonlyArray<Stored>
+  /** Answers to claims that the transaction has looked up and not found. */
+  readonly answers: ReadonlyArray<StoredAnswer>
   readonly content: ReadonlyArray<ContentRow>
   readonly inbound: ReadonlyArray<InboundRow>
   readonly usage: ReadonlyArray<AddedUsage>
@@ -39,15 +41,11 @@ export interface LogTransaction {
     ranges: ReadonlyArray<StreamRange>,
   ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<EventRow>>, StorageError>
   readonly readFacts: (needs: ReadonlyArray<AccountNeeds>, now: string) => Effect.Effect<Facts, StorageError>
+  /** Returns the answers stored for claims, which stay locked until the end of the transaction. */
   readonly findAnswers: (
     claims: ReadonlyArray<Claim>,
     now: string,
   ) => Effect.Effect<ReadonlyMap<string, StoredAnswer>, StorageError>
-  /** Stores answers and returns the keys of the claims that another transaction took first. */
-  readonly insertAnswers: (
-    answers: ReadonlyArray<StoredAnswer>,
-    now: string,
-  ) => Effect.Effect<ReadonlySet<string>, StorageError>
   /** Sends the writes without waiting for them: an error shows only when the transaction ends. */
   readonly write: (write: Write) => Effect.Effect<void, StorageError>
 }

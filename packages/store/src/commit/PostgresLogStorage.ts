@@ -45,8 +45,11 @@ export const make = (
   const transactionOn = (send: PipelinedConnection.Send): LogTransaction => ({
     readStreams: (ranges) => SqlErrors.asStorageErrors(LogReads.readStreams(sql, ranges)),
     readFacts: (needs, now) => SqlErrors.asStorageErrors(FactReads.readFacts(sql, needs, now, place.isOnNode)),
-    findAnswers: (claims, now) => SqlErrors.asStorageErrors(StoredAnswers.find(sql, claims, now)),
-    insertAnswers: (answers, now) => SqlErrors.asStorageErrors(StoredAnswers.insert(sql, answers, now)),
+    findAnswers: (claims, now) =>
+      Effect.andThen(
+        send(StoredAnswers.lock(sql, claims)),
+        SqlErrors.asStorageErrors(StoredAnswers.find(sql, claims, now)),
+      ),
     write: (write) =>
       Effect.andThen(
         names.write(write),
@@ -99,6 +102,7 @@ const writeStatements = (
     plain.push(...writes.plain)
     others.push(...writes.others)
   }
+  if (write.answers.length > 0) plain.push(StoredAnswers.insert(sql, write.answers))
   if (write.content.length > 0) plain.push(StoredContent.insert(sql, write.content, isOnNode))
   if (write.inbound.length > 0) others.push(...InboundContent.inserts(sql, write.inbound))
   if (write.unsent.length > 0) others.push(UnsentRows.add(sql, write.unsent))

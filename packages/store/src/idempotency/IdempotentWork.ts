@@ -30,15 +30,12 @@ export const run = Effect.fn("IdempotentWork.run")(function* <A, E, R>(
 ) {
   const sql = yield* Sql
   const transaction = Effect.gen(function* () {
-    // A node of Citus that the cell has left has no positions, and refuses it.
-    yield* sql`
-      SELECT pg_advisory_xact_lock(hashtextextended(${`once ${claimKey(claim)}`}, 0)) IS NULL AS locked FROM event_position`
+    yield* StoredAnswers.lock(sql, [claim])
     const stored = yield* storedAnswer(claim, now)
     if (stored !== undefined) return { _tag: "Stored", fingerprint: stored.fingerprint, answer: stored.answer } as const
     const answer = yield* work
     const expires_at = Timestamp.plus(now, IDEMPOTENCY_TTL_MS)
-    const taken = yield* StoredAnswers.insert(sql, [{ ...claim, answer: encode(answer), expires_at }], now)
-    if (taken.size > 0) return yield* Effect.die(new Error("the idempotency key is taken in spite of its lock"))
+    yield* sql`${StoredAnswers.insert(sql, [{ ...claim, answer: encode(answer), expires_at }])}`
     return { _tag: "New", answer } as const
   })
   return yield* sql.withTransaction(transaction)
