@@ -9,6 +9,7 @@ import * as CurrentTemplates from "../readmodels/templates/CurrentTemplates.ts"
 import type { LeaseFact } from "../outbox/OutboxRow.ts"
 import type { SubscriptionFact } from "../webhooks/Subscriptions.ts"
 import * as UnsentRows from "./UnsentRows.ts"
+import * as UsageRows from "./UsageRows.ts"
 import * as Leases from "../outbox/Leases.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as AccountCounts from "./AccountCounts.ts"
@@ -35,7 +36,7 @@ type FactRow =
   | { readonly kind: "template"; readonly fact: CurrentTemplates.NamedCurrent }
   | { readonly kind: "clock"; readonly fact: ClockFact }
   | { readonly kind: "unsent"; readonly fact: UnsentRows.UnsentFact }
-  | { readonly kind: "usage"; readonly fact: OfAccount & { readonly month: string; readonly accepted: number } }
+  | { readonly kind: "usage"; readonly fact: UsageRows.UsageFact }
 
 /** Reads the needs of all commits of a batch in one statement, or on a node of Citus in statements that are sent together. */
 export const readFacts = Effect.fnUntraced(function* <E>(
@@ -71,7 +72,8 @@ export const readFacts = Effect.fnUntraced(function* <E>(
   }
   if (months.names.length > 0) {
     const accounts = sql`SELECT account_id, version, plan, record FROM accounts WHERE account_id = ANY(${accountIds}::text[])`
-    parts.push({ kind: "account", query: accounts }, { kind: "usage", query: usageOf(sql, months), name: "used" })
+    const usage = UsageRows.hold(sql, months.accounts, months.names)
+    parts.push({ kind: "account", query: accounts }, { kind: "usage", query: usage, name: "used" })
   }
   // After the usage, as the leases that are only checked when everything is written, and before clocks.
   if (leases.length > 0) parts.push({ kind: "lease", query: Leases.hold(sql, leases) })
@@ -111,7 +113,7 @@ const readApart = <E>(sql: Client<E>, parts: ReadonlyArray<Part>, months: Pairs)
       ({ kind, name, query }) =>
         Effect.map(
           kind === "usage"
-            ? usageApart(sql, months)
+            ? UsageRows.holdApart(sql, months.accounts, months.names)
             : name === undefined
               ? sql<object>`${query}`
               : sql<object>`WITH ${sql(name)} AS (${query}) SELECT * FROM ${sql(name)}`,
@@ -121,21 +123,6 @@ const readApart = <E>(sql: Client<E>, parts: ReadonlyArray<Part>, months: Pairs)
     ),
     (rows) => rows.flat(),
   )
-
-/** Locks the rows that are there; only the first message of a month has none. */
-const usageApart = Effect.fnUntraced(function* <E>(sql: Client<E>, { accounts, names }: Pairs) {
-  const rows = yield* sql<OfAccount & { readonly month: string }>`
-    SELECT account_id, month, accepted::float8 AS accepted FROM monthly_usage
-    WHERE account_id = ANY(${accounts}::text[]) AND month = ANY(${names}::text[]) ORDER BY account_id, month FOR UPDATE`
-  const there = new Set(rows.map(({ account_id, month }) => `${account_id} ${month}`))
-  const lacking = accounts.flatMap((account, nth) => (there.has(`${account} ${names[nth]}`) ? [] : [nth]))
-  if (lacking.length === 0) return rows
-  const of = (all: ReadonlyArray<string>) => lacking.map((nth) => all[nth] ?? "")
-  return [
-    ...rows,
-    ...(yield* sql<object>`WITH used AS (${usageOf(sql, { accounts: of(accounts), names: of(names) })}) SELECT * FROM used`),
-  ]
-})
 
 interface Pairs {
   readonly accounts: ReadonlyArray<string>
@@ -183,17 +170,6 @@ const clocksHeld = (sql: Client<unknown>, clocks: Pairs, emails: Pairs) => sql`
       FROM unnest(${emails.accounts}::text[], ${emails.names}::text[]) AS wanted(account_id, stream_id)
       JOIN events e ON e.account_id = wanted.account_id AND e.stream_id = wanted.stream_id AND e.version = 1))
   ORDER BY c.id FOR SHARE OF c`
-
-/**
- * Locks the accounts' usage of a month until the batch is committed, so that the number stays exact. The rows are locked in
- * the order of the key, so that two batches cannot deadlock.
- */
-const usageOf = (sql: Client<unknown>, { accounts, names }: Pairs) => sql`
-  INSERT INTO monthly_usage AS u (account_id, month, accepted)
-  SELECT account_id, month, 0 FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, month)
-  ORDER BY account_id, month
-  ON CONFLICT (account_id, month) DO UPDATE SET accepted = u.accepted
-  RETURNING account_id, month, accepted::float8 AS accepted`
 
 const factsOf = (rows: ReadonlyArray<FactRow>): Facts => {
   const accounts = new Map<string, AccountFact>()

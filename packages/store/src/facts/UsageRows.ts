@@ -1,4 +1,5 @@
 import type { AccountId } from "@waybill/domain/values/Id"
+import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import * as Arrays from "../postgres/Arrays.ts"
 import type { Client } from "../postgres/Sql.ts"
@@ -10,7 +11,45 @@ export interface AddedUsage {
   readonly delta: number
 }
 
-/** Changes the usage of months, whose rows are locked in the order of their key, as those that a batch reads are. */
+export interface UsageFact {
+  readonly account_id: string
+  readonly month: string
+  readonly accepted: number
+}
+
+/**
+ * Locks the accounts' usage of a month until the batch is committed, so that the number stays exact. The rows are locked in
+ * the order of the key, so that two batches cannot deadlock.
+ */
+export const hold = (
+  sql: Client<unknown>,
+  accounts: ReadonlyArray<string>,
+  months: ReadonlyArray<string>,
+): Fragment => sql`
+  INSERT INTO monthly_usage AS u (account_id, month, accepted)
+  SELECT account_id, month, 0 FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(months)}) AS wanted(account_id, month)
+  ORDER BY account_id, month
+  ON CONFLICT (account_id, month) DO UPDATE SET accepted = u.accepted
+  RETURNING account_id, month, accepted::float8 AS accepted`
+
+/** Like `hold`, in statements of one table, of which Citus keeps the plans; only the first message of a month needs two. */
+export const holdApart = Effect.fnUntraced(function* <E>(
+  sql: Client<E>,
+  accounts: ReadonlyArray<string>,
+  months: ReadonlyArray<string>,
+) {
+  const rows = yield* sql<UsageFact>`
+    SELECT account_id, month, accepted::float8 AS accepted FROM monthly_usage
+    WHERE account_id = ANY(${accounts}::text[]) AND month = ANY(${months}::text[]) ORDER BY account_id, month FOR UPDATE`
+  const there = new Set(rows.map(({ account_id, month }) => `${account_id} ${month}`))
+  const lacking = accounts.flatMap((account, nth) => (there.has(`${account} ${months[nth]}`) ? [] : [nth]))
+  if (lacking.length === 0) return rows
+  const of = (all: ReadonlyArray<string>) => lacking.map((nth) => all[nth] ?? "")
+  const began = yield* sql<UsageFact>`WITH used AS (${hold(sql, of(accounts), of(months))}) SELECT * FROM used`
+  return [...rows, ...began]
+})
+
+/** Changes the usage of months whose rows are locked. */
 export const add = (sql: Client<unknown>, entries: ReadonlyArray<AddedUsage>): Fragment => {
   const keys = Arrays.texts(entries.map(({ account_id, month }) => `${account_id} ${month}`))
   // A statement of one table, of which Citus keeps the plan.
