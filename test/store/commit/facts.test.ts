@@ -42,7 +42,7 @@ const account = Effect.fnUntraced(function* () {
   const { transact } = yield* EventStore
   const account_id = id("AccountId")
   const domain_id = id("DomainId")
-  yield* sql`INSERT INTO accounts (account_id, version, plan, record) VALUES (${account_id}, 1, 'free', '{}')`
+  yield* sql`INSERT INTO accounts (account_id, version, plan, record) VALUES (${account_id}, 1, 'free', '{"plan": "free"}')`
   yield* sql`
     INSERT INTO domains (account_id, id, version, name, status, removed, record)
     VALUES (${account_id}, ${domain_id}, 1, ${DOMAIN}, 'verified', false, '{}')`
@@ -93,7 +93,8 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
         assert.strictEqual(yield* accepted(ids.account_id), 2)
       })
       yield* changed(
-        ({ account_id }) => sql`UPDATE accounts SET version = 2, plan = 'business' WHERE account_id = ${account_id}`,
+        ({ account_id }) =>
+          sql`UPDATE accounts SET version = 2, record = '{"plan": "business"}' WHERE account_id = ${account_id}`,
         { plan: "business" },
       )
       yield* changed(

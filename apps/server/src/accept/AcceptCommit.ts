@@ -100,7 +100,6 @@ export const accept = <A, E, F>({
       const content: Array<ContentRow> = []
       const verdicts: Array<Verdict<E>> = []
       const before: Before = { ...start }
-      let refused = 0
       for (const { draft, id, rebuild } of messages) {
         const current = rebuild === undefined ? draft : rebuild(view)
         const decided = Result.flatMap(current, (each) => decide(view, sender, id, each, at, before))
@@ -109,10 +108,10 @@ export const accept = <A, E, F>({
           content.push(...decided.success.content)
           before.recipients += decided.success.recipients
           before.scheduled_bytes += decided.success.scheduled_bytes
-        } else refused++
+        }
         verdicts.push(Result.map(decided, ({ created_at }) => ({ id, created_at })))
       }
-      return Result.map(answer(verdicts, before), (answer) => ({ append, content, answer, hasRefused: refused > 0 }))
+      return Result.map(answer(verdicts, before), (answer) => ({ append, content, answer }))
     },
   }
 }
@@ -166,7 +165,7 @@ const decide = (
   before: Before,
 ) => {
   const { account_id, key, tracks, translated } = sender
-  const account = view.facts.account(account_id)?.record
+  const account = view.facts.account(account_id)
   if (account === undefined) throw new Error(`the account ${account_id} has a key and no record`)
   const name = Acceptance.domainOf(command)
   const domain = view.facts.domain(account_id, name)

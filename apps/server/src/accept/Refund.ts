@@ -14,7 +14,7 @@ export const of = (account_id: Id.AccountId, id: Id.EmailId, now: number) => {
   const month = monthOfRecent(id, now)
   const needs: Needs = month === undefined ? {} : { month, unsent: month }
   const isRefunded = ({ facts }: View): boolean => {
-    const account = facts.account(account_id)?.record
+    const account = facts.account(account_id)
     const limit = Livemode.isLive(account_id) ? account?.limits.monthly_emails : UsageChange.TEST_MONTHLY_EMAILS
     return month === undefined || typeof limit !== "number" || facts.unsent(account_id, month).refunded < limit
   }

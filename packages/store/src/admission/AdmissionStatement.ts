@@ -28,9 +28,6 @@ export interface GroupRow {
   readonly domain: string | null
   readonly mode: Mode | null
   readonly test_clock: string | null
-  /** Versions of the rows of the key and its account. */
-  readonly key_version: number | null
-  readonly account_version: number | null
   readonly window_name: string
   readonly limit_count: number
   /** Requests of the window including these; null when it was known to be exhausted and these were not counted. */
@@ -61,7 +58,6 @@ const decided = (sql: Sql, groups: ReadonlyArray<RequestGroup>, kind: "" | "MATE
       (extract(epoch FROM date_trunc('minute', statement_timestamp())) * 1000)::float8 AS minute_ms
   ), checked ${as} (
     SELECT r.*, k.account_id, k.id AS key_id, k.scopes, k.domain, k.mode, k.test_clock,
-      k.version AS key_version, a.version AS account_version,
       CASE
         WHEN k.id IS NULL THEN 'unknown'
         WHEN k.revoked_at IS NOT NULL THEN 'revoked'
@@ -84,8 +80,8 @@ const decided = (sql: Sql, groups: ReadonlyArray<RequestGroup>, kind: "" | "MATE
   )`
 }
 
-const COLUMNS = `d.nth::int, d.verdict, d.account_id, d.key_id, d.scopes, d.domain, d.mode, d.test_clock, d.key_version,
-    d.account_version, d.window_name, d.limit_count, floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS now_ms`
+const COLUMNS = `d.nth::int, d.verdict, d.account_id, d.key_id, d.scopes, d.domain, d.mode, d.test_clock,
+    d.window_name, d.limit_count, floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS now_ms`
 
 /**
  * Looks up every key, decides which window counts each group, and adds to the windows, all in one snapshot. The windows are

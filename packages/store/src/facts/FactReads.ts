@@ -3,7 +3,8 @@ import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as UnsentMail from "@waybill/domain/email/UnsentMail"
-import type { AccountFact, AccountNeeds, DomainFact, Facts } from "./Facts.ts"
+import type { AccountNeeds, DomainFact, Facts } from "./Facts.ts"
+import type { StoredAccount } from "../readmodels/Accounts.ts"
 import type { ClockFact } from "../readmodels/TestClocks.ts"
 import * as CurrentTemplates from "../readmodels/templates/CurrentTemplates.ts"
 import type { LeaseFact } from "../outbox/OutboxRow.ts"
@@ -27,7 +28,7 @@ type FactRow =
   | { readonly kind: "domain"; readonly fact: DomainFact & OfAccount }
   | { readonly kind: "suppression"; readonly fact: OfAccount & { readonly address: string; readonly reason: string } }
   | { readonly kind: "lease"; readonly fact: LeaseFact }
-  | { readonly kind: "account"; readonly fact: AccountFact & OfAccount }
+  | { readonly kind: "account"; readonly fact: OfAccount & { readonly record: StoredAccount } }
   | {
       readonly kind: "count"
       readonly fact: OfAccount & { readonly counted: AccountCounts.CountedKind; readonly count: number }
@@ -71,7 +72,7 @@ export const readFacts = Effect.fnUntraced(function* <E>(
     parts.push({ kind: "count", query })
   }
   if (months.names.length > 0) {
-    const accounts = sql`SELECT account_id, version, plan, record FROM accounts WHERE account_id = ANY(${accountIds}::text[])`
+    const accounts = sql`SELECT account_id, record FROM accounts WHERE account_id = ANY(${accountIds}::text[])`
     const usage = UsageRows.hold(sql, months.accounts, months.names)
     parts.push({ kind: "account", query: accounts }, { kind: "usage", query: usage, name: "used" })
   }
@@ -146,7 +147,7 @@ const pairs = (needs: ReadonlyArray<AccountNeeds>, of: (need: AccountNeeds) => R
 }
 
 const domainsOf = (sql: Client<unknown>, { accounts, names }: Pairs) => sql`
-  SELECT d.account_id, d.id, d.version, d.name, d.status, d.record -> 'tracking' AS tracking
+  SELECT d.account_id, d.id, d.name, d.status, d.record -> 'tracking' AS tracking
   FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, name)
   JOIN domains d USING (account_id, name) WHERE NOT d.removed`
 
@@ -172,7 +173,7 @@ const clocksHeld = (sql: Client<unknown>, clocks: Pairs, emails: Pairs) => sql`
   ORDER BY c.id FOR SHARE OF c`
 
 const factsOf = (rows: ReadonlyArray<FactRow>): Facts => {
-  const accounts = new Map<string, AccountFact>()
+  const accounts = new Map<string, StoredAccount>()
   const domains = new Map<string, DomainFact>()
   const reasons = new Map<string, string>()
   const leases = new Map<string, LeaseFact>()
@@ -198,7 +199,7 @@ const factsOf = (rows: ReadonlyArray<FactRow>): Facts => {
         leases.set(fact.id, fact)
         break
       case "account":
-        accounts.set(fact.account_id, fact)
+        accounts.set(fact.account_id, fact.record)
         break
       case "count":
         counts.set(`${fact.account_id} ${fact.counted}`, fact.count)

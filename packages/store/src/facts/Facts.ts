@@ -35,18 +35,12 @@ export type AccountNeeds = Needs & { readonly account_id: AccountId }
 
 export interface DomainFact {
   readonly id: string
-  readonly version: number
   readonly name: string
   readonly status: string
   readonly tracking?: Tracking | null
 }
-export interface AccountFact {
-  readonly version: number
-  readonly plan: string
-  readonly record: StoredAccount
-}
 export interface Facts {
-  readonly account: (account: AccountId) => AccountFact | undefined
+  readonly account: (account: AccountId) => StoredAccount | undefined
   readonly domain: (account: AccountId, name: string) => DomainFact | undefined
   /** Reason of an active suppression. */
   readonly suppression: (account: AccountId, address: string) => string | undefined
