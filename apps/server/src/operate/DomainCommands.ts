@@ -11,12 +11,9 @@ import type { Commit, View } from "@waybill/store/commit/Commit"
 import { Effect, Result } from "effect"
 import { newDkimKey } from "./newDkimKey.ts"
 import * as NewIds from "../process/NewIds.ts"
-import { Instance } from "../settings/Instance.ts"
+import { Instance, type RecordSettings } from "../settings/Instance.ts"
 
 type Published = Pick<DomainState.Domain, "name" | "dkim" | "next_dkim" | "ed25519" | "tracking_domain" | "receiving">
-
-/** Settings of the operator for the records of domains. */
-export type RecordSettings = Pick<Instance["Service"], "returnPath" | "trackingHost" | "mailHost">
 
 /** Returns the records that the owner of a domain has to publish. */
 export const expectedRecords = (domain: Published, { mailHost, returnPath, trackingHost }: RecordSettings) =>

@@ -1,13 +1,11 @@
 import type * as Contract from "@waybill/api/groups/Domains"
 import type * as DomainState from "@waybill/domain/domain/DomainState"
 import * as DomainZone from "@waybill/domain/domain/DomainZone"
+import type { RecordSettings } from "../settings/Instance.ts"
 import * as DomainCommands from "./DomainCommands.ts"
 
 /** Returns a domain with the records to publish and the result of the last DNS check for each. */
-export const presentDomain = (
-  record: Omit<DomainState.Domain, "_tag">,
-  settings: DomainCommands.RecordSettings,
-): Contract.Domain => {
+export const presentDomain = (record: Omit<DomainState.Domain, "_tag">, settings: RecordSettings): Contract.Domain => {
   const { created_at, domain_id, last_checked_at, name, next_check_at, records, status, verified_at } = record
   const zone = DomainZone.zoneOf(record)
   return {

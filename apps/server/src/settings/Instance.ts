@@ -45,3 +45,6 @@ export class Instance extends Context.Service<
     readonly mail: MailAddress | null
   }
 >()("@waybill/server/settings/Instance") {}
+
+/** Settings of the operator for the records of domains. */
+export type RecordSettings = Pick<Instance["Service"], "returnPath" | "trackingHost" | "mailHost">

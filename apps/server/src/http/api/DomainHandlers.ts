@@ -22,7 +22,7 @@ import { presentDomain } from "../../operate/presentDomain.ts"
 import * as NewIds from "../../process/NewIds.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import { workOnStream } from "../../accept/workOnStream.ts"
-import { Instance } from "../../settings/Instance.ts"
+import { Instance, type RecordSettings } from "../../settings/Instance.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 import * as DomainReportHandlers from "./DomainReportHandlers.ts"
 import * as Records from "../../web/Records.ts"
@@ -109,7 +109,7 @@ const addition = Effect.fnUntraced(function* (call: RequestCommit.Call, name: Do
   }
 })
 
-const answerOf = (state: Domain.State, instance: DomainCommands.RecordSettings): Contract.Domain => {
+const answerOf = (state: Domain.State, instance: RecordSettings): Contract.Domain => {
   if (state._tag !== "Domain") throw new Error("decided about a domain that does not exist")
   return presentDomain(state, instance)
 }

@@ -5,7 +5,7 @@ import * as Labels from "@waybill/domain/email/Labels"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
-import * as InboundRecords from "../../../inbound/InboundRecords.ts"
+import * as InboundRecords from "../inbound/InboundRecords.ts"
 import * as SendGridInbound from "./SendGridInbound.ts"
 import * as Words from "./PostmarkWords.ts"
 
