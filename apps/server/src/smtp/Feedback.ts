@@ -7,7 +7,7 @@ import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import * as EmailAccounts from "@waybill/store/routing/EmailAccounts"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Metrics from "@waybill/store/log/Metrics"
-import { Effect, Option, Result } from "effect"
+import { Effect, Metric, Option, Result } from "effect"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as OutgoingMessages from "../worker/delivery/OutgoingMessages.ts"
 import { recordReport } from "../worker/delivery/recordReport.ts"
@@ -19,6 +19,15 @@ export const LOOP = "fbl"
 const ROLES: ReadonlySet<string> = new Set([LOOP, "abuse", "postmaster"])
 
 export const isRole = (localPart: string): boolean => ROLES.has(localPart.toLowerCase())
+
+const countFeedback = Metrics.seriesBy(
+  Metric.counter("waybill_feedback_total", {
+    description: "Complaints at the addresses for feedback, by whether they were recorded or dropped",
+    incremental: true,
+  }),
+  "outcome",
+  ["recorded", "dropped"],
+)
 
 const BUSY = reply(451, "4.3.2", "Too many reports are being read at once, please try again later")
 const TOO_EARLY = reply(451, "4.3.0", "The mail that this is about is still being sent, please try again later")
@@ -52,11 +61,11 @@ export const receive = Effect.fn("Feedback.receive")(function* (
   const about = { ...bounced, ...(isSingle ? { recipientIndex: 0 } : {}), account_id: account_id.value, address }
   const recorded = yield* Effect.catchTag(recordReport(about, feedback.facts), "TooEarly", () => TOO_EARLY)
   if (recorded === 0) return yield* dropped(address, "nothing_new")
-  Metrics.feedbackReceived("recorded")
+  countFeedback("recorded", 1)
 })
 
 const dropped = (from: string, reason: string) => {
-  Metrics.feedbackReceived("dropped")
+  countFeedback("dropped", 1)
   return Effect.logInfo("complaint was dropped; it changed nothing", { from, reason })
 }
 

@@ -1,5 +1,5 @@
 import type { AccountId, EmailId, UnreadReportId } from "@waybill/domain/values/Id"
-import { Data, Effect, Option } from "effect"
+import { Data, Effect, Metric, Option } from "effect"
 import * as AccountWrites from "../locks/AccountWrites.ts"
 import * as Cells from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
@@ -19,6 +19,15 @@ export const KEPT_DAYS = 30
 
 /** Advisory lock that serializes inserts, so that the bounds hold for all nodes together. */
 const UNREAD_LOCK = 0x5742_5552
+
+const countUnread = Metrics.seriesBy(
+  Metric.counter("waybill_unread_reports_total", {
+    description: "Reports whose parsing was ended by this process, by whether they were kept unread or refused",
+    incremental: true,
+  }),
+  "outcome",
+  ["kept", "refused"],
+)
 
 /** Data that a report's return path carries, and the client that delivered the report. */
 export interface Addressed {
@@ -67,8 +76,8 @@ export const keep = Effect.fn("UnreadReports.keep")(function* (arrived: ArrivedR
   })
   const stored = (yield* AccountWrites.retryMoved<ReadonlyArray<ReadonlyArray<UnreadReportId>>, Full, never>(
     inserts,
-  ).pipe(Effect.tapError(() => Effect.sync(() => Metrics.reportUnread("refused"))))).flat()
-  if (stored.length > 0) Metrics.reportUnread("kept")
+  ).pipe(Effect.tapError(() => Effect.sync(() => countUnread("refused", 1))))).flat()
+  if (stored.length > 0) countUnread("kept", 1)
   return stored
 })
 

@@ -3,13 +3,12 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Email from "@waybill/domain/email/Email"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import { Clock, Effect } from "effect"
+import { Clock, Context, Effect, Metric } from "effect"
 import * as Accounts from "../readmodels/Accounts.ts"
 import * as EmailLog from "../readmodels/EmailLog.ts"
 import * as EmailWords from "../search/EmailWords.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import * as Iso from "../postgres/Iso.ts"
-import * as Metrics from "../log/Metrics.ts"
 import { rowsOf } from "../rebuild/fill/StreamFold.ts"
 import * as ReadModels from "../commit/ReadModels.ts"
 import * as RecordedEvents from "../log/RecordedEvents.ts"
@@ -26,6 +25,12 @@ import { Sql } from "../postgres/Sql.ts"
 export const BATCH_MESSAGES = 200
 /** Webhook deliveries that one statement removes. */
 export const BATCH_DELIVERIES = 1_000
+
+const postponed = Metric.counter("waybill_retention_waits_total", {
+  description: "Retention runs of this process postponed because a read model was being rebuilt",
+  incremental: true,
+})
+postponed.updateUnsafe(0, Context.empty())
 
 export interface Removed {
   readonly messages: number
@@ -51,7 +56,7 @@ export const expire = Effect.fn("Retention.expire")(function* () {
     rebuild ??= yield* messages(account_id, now - Account.TEST_LOG_DAYS * Timestamp.DAY, removed)
   yield* WebhookFailures.deleteOfRemoved()
   if (rebuild !== undefined) {
-    Metrics.retentionPostponed()
+    yield* Metric.update(postponed, 1)
     yield* Effect.logWarning("retention postponed: expired histories stay until the next run", {
       message: rebuild.message,
     })

@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Duration, Effect, Layer, Option, type Redacted } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Metric, Option, type Redacted } from "effect"
 import { FIRST } from "../routing/CellName.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as Cursors from "./Cursors.ts"
@@ -28,6 +28,15 @@ export const MAX_NAMED_POSITIONS = 16
 /** A position that no replica reaches: a read that needs it goes to the primary. */
 const NEVER = Lsn.HIGHEST
 const STALENESS_NANOS = Option.getOrThrow(Duration.toNanos(MAX_STALENESS))
+
+const countRead = Metrics.seriesBy(
+  Metric.counter("waybill_log_reads_total", {
+    description: "Log reads of this process while it has a replica, by the server that answered",
+    incremental: true,
+  }),
+  "at",
+  ["primary", "replica"],
+)
 
 export interface ReplicaShape {
   /** Notes a commit of this node for these accounts, which their readers must see from now on. */
@@ -201,7 +210,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
         const needed =
           unknownCommits > 0 ? NEVER : [written.get(account_id) ?? Lsn.LOWEST, floor, named].reduce(Lsn.max)
         const isRead = yield* isReplayed(needed)
-        Metrics.logRead(isRead ? "replica" : "primary")
+        countRead(isRead ? "replica" : "primary", 1)
         if (!isRead) return yield* effect
         // A replica cancels queries that conflict with its replay, and it may be gone by now.
         return yield* Effect.catchIf(

@@ -1,6 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
-import { type Cause, Clock, Context, Duration, Effect, Layer, type Redacted, Scope, Semaphore } from "effect"
+import { type Cause, Clock, Context, Duration, Effect, Layer, Metric, type Redacted, Scope, Semaphore } from "effect"
 import * as Cells from "../routing/Cells.ts"
 import type { CellName } from "../routing/CellName.ts"
 import { inCell } from "../routing/CurrentCell.ts"
@@ -31,6 +31,16 @@ const MAX_ROWS_PER_STATEMENT = 1_000
 const ROW_BYTES = 850
 /** Size of the key of a recipient, with its entry in the index. */
 const RECIPIENT_BYTES = 40
+
+const countUnlogged = Metrics.seriesBy(
+  Metric.counter("waybill_requests_not_logged_total", {
+    description:
+      "API calls that this process left out of the request log, because too many waited, a bound was reached or a write failed",
+    incremental: true,
+  }),
+  "cause",
+  ["many_accepted", "buffer_full", "beyond_bounds", "write_failed"],
+)
 
 export interface Writer {
   /**
@@ -68,7 +78,7 @@ const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   const turn = yield* Semaphore.make(1)
 
   const lose = (rows: ReadonlyArray<Row & Charged>, cause: Cause.Cause<unknown>) => {
-    Metrics.requestsNotLogged("write_failed", rows.length)
+    countUnlogged("write_failed", rows.length)
     budget.giveBack(rows)
     return unlessAway(Effect.logWarning(`${rows.length} API calls could not be logged`, cause), cause)
   }
@@ -129,13 +139,13 @@ const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
     waiting = postponed
     postponed = []
     for (const row of waiting) bytes += sizeOf(row)
-    if (leftOut > 0) Metrics.requestsNotLogged("many_accepted", leftOut)
-    if (beyondBounds > 0) Metrics.requestsNotLogged("beyond_bounds", beyondBounds)
+    if (leftOut > 0) countUnlogged("many_accepted", leftOut)
+    if (beyondBounds > 0) countUnlogged("beyond_bounds", beyondBounds)
     leftOut = beyondBounds = 0
   }).pipe(turn.withPermit, Effect.uninterruptible, Effect.withSpan("RequestLogWriter.flush"))
   const flushLast = Effect.andThen(
     flush,
-    Effect.sync(() => Metrics.requestsNotLogged("write_failed", waiting.length)),
+    Effect.sync(() => countUnlogged("write_failed", waiting.length)),
   )
   yield* Effect.addFinalizer(() => flushLast)
   yield* Effect.forkScoped(Effect.forever(Effect.delay(flush, FLUSH_EVERY)))
@@ -146,7 +156,7 @@ const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
       return budget.skip(caller)
     }
     if (waiting.length >= MAX_ROWS_WAITING || bytes >= MAX_BYTES_WAITING) {
-      Metrics.requestsNotLogged("buffer_full", 1)
+      countUnlogged("buffer_full", 1)
       return budget.skip(caller)
     }
     if (!budget.permits(caller, isAccepted, clock.currentTimeMillisUnsafe())) {
