@@ -51,8 +51,8 @@ const COMPUTED: ReadonlyArray<string> = [
   "packages/store/src/moves/MovedRows.ts",
   // Brings rows of an account to another server.
   "packages/store/src/moves/StagedRows.ts",
-  "packages/store/src/readmodels/EmailSubjects.ts",
   "packages/store/src/readmodels/ReadModel.ts",
+  "packages/store/src/readmodels/emails/EmailSubjects.ts",
   "packages/store/src/rebuild/fill/Fill.ts",
   "packages/store/src/statistics/EmailStatsFollower.ts",
   "packages/store/src/statistics/EmailStatsMonths.ts",

@@ -1,7 +1,7 @@
 import type { Meta, NewEvent } from "@waybill/store/log/RecordedEvents"
 import * as PackedEvent from "@waybill/store/packed/PackedEvent"
 import * as Email from "@waybill/domain/email/Email"
-import * as EmailLog from "@waybill/store/readmodels/EmailLog"
+import * as EmailLog from "@waybill/store/readmodels/emails/EmailLog"
 import { aggregateOf } from "@waybill/store/log/aggregateOf"
 import { eventInPlace } from "@waybill/store/log/eventInPlace"
 import pg from "pg"

@@ -58,7 +58,7 @@ export const inboundBounds: Group = {
     customer(
       "Mails that a filtered page examines",
       "MAX_EXAMINED",
-      "packages/store/src/postgres/ExaminedPage.ts",
+      "packages/store/src/readmodels/ExaminedPage.ts",
       "a cursor before the page is full",
     ),
     customer(

@@ -1,7 +1,7 @@
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import * as StoreDatabase from "@waybill/store/database/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import * as Lsn from "@waybill/store/postgres/Lsn"
+import * as Lsn from "@waybill/store/feed/Lsn"
 import * as Migrations from "@waybill/store/database/Migrations"
 import { Context, Duration, Effect, Layer, Redacted } from "effect"
 import * as fs from "node:fs/promises"

@@ -1,6 +1,6 @@
 import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as Cells from "@waybill/store/routing/Cells"
-import * as Directory from "@waybill/store/routing/Directory"
+import * as Directory from "@waybill/store/routing/directory/Directory"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as StoreDatabase from "@waybill/store/database/Database"
 import { PgClient } from "@effect/sql-pg"

@@ -5,7 +5,7 @@ import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { Provenance, system } from "@waybill/store/log/Provenance"
 import * as Cursors from "@waybill/store/feed/Cursors"
 import * as InstanceKey from "@waybill/store/secrets/InstanceKey"
-import * as Lsn from "@waybill/store/postgres/Lsn"
+import * as Lsn from "@waybill/store/feed/Lsn"
 import {
   layer as replicaLayer,
   MAX_UNSEEN_BYTES,

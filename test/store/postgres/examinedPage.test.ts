@@ -1,4 +1,4 @@
-import * as ExaminedPage from "@waybill/store/postgres/ExaminedPage"
+import * as ExaminedPage from "@waybill/store/readmodels/ExaminedPage"
 import { Sql } from "@waybill/store/postgres/Sql"
 import * as Suppressions from "@waybill/store/readmodels/Suppressions"
 import { Effect } from "effect"

@@ -1,5 +1,5 @@
 import * as Conservation from "@waybill/store/operations/Conservation"
-import * as EmailLog from "@waybill/store/readmodels/EmailLog"
+import * as EmailLog from "@waybill/store/readmodels/emails/EmailLog"
 import * as Email from "@waybill/domain/email/Email"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"

@@ -1,5 +1,5 @@
 import * as EmailLogPart from "@waybill/store/search/EmailLogPart"
-import * as EmailSubjects from "@waybill/store/readmodels/EmailSubjects"
+import * as EmailSubjects from "@waybill/store/readmodels/emails/EmailSubjects"
 import { Effect } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"

@@ -1,7 +1,7 @@
 import type { Applied, Forwarded } from "@waybill/domain/inbound/InboundState"
 import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import type { InboundRecord } from "@waybill/store/readmodels/Inbound"
-import * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
+import * as EmailLogRecord from "@waybill/store/readmodels/emails/EmailLogRecord"
 import { Sql } from "@waybill/store/postgres/Sql"
 import * as ReceivedCalls from "@waybill/store/webhooks/ReceivedCalls"
 import { Array, Effect } from "effect"

@@ -6,7 +6,7 @@ import * as Tracking from "@waybill/domain/domain/Tracking"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Stored } from "@waybill/store/log/RecordedEvents"
-import type { EmailLogRecord } from "@waybill/store/readmodels/EmailLogRecord"
+import type { EmailLogRecord } from "@waybill/store/readmodels/emails/EmailLogRecord"
 import * as Warnings from "../accept/Warnings.ts"
 
 /** Types a row of the log as the API's record. Rows of live mail, which are most, do not say so, nor those without a clock, a template or tracking. */

@@ -4,7 +4,7 @@ import { Clock, Duration, Effect, Exit } from "effect"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import { ANSWER_WITHIN, Cells } from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
-import * as Directory from "../routing/Directory.ts"
+import * as Directory from "../routing/directory/Directory.ts"
 import { Sql } from "../postgres/Sql.ts"
 import { away, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 

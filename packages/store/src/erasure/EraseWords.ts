@@ -1,7 +1,7 @@
 import { HomeSql } from "../routing/HomeSql.ts"
 import type * as Address from "@waybill/domain/values/Address"
 import { Effect } from "effect"
-import * as EmailSubjects from "../readmodels/EmailSubjects.ts"
+import * as EmailSubjects from "../readmodels/emails/EmailSubjects.ts"
 import * as EmailWords from "../search/EmailWords.ts"
 import * as Mask from "./Mask.ts"
 import type { Sql } from "../postgres/Sql.ts"

@@ -3,7 +3,7 @@ import * as Id from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import * as IdKey from "../postgres/IdKey.ts"
 import * as TermKey from "../postgres/TermKey.ts"
-import * as EmailLog from "../readmodels/EmailLog.ts"
+import * as EmailLog from "../readmodels/emails/EmailLog.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 import { Sql } from "../postgres/Sql.ts"
 

@@ -5,7 +5,7 @@ import * as AccountNames from "../commit/AccountNames.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
 import { inCell } from "../routing/CurrentCell.ts"
-import * as DirectoryRows from "../routing/DirectoryRows.ts"
+import * as DirectoryRows from "../routing/directory/DirectoryRows.ts"
 import type { Sql } from "../postgres/Sql.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 

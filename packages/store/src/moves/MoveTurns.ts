@@ -3,7 +3,7 @@ import type { SqlConnection } from "effect/sql"
 import * as CellSchema from "../cells/CellSchema.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import type { CellName } from "../routing/CellName.ts"
-import * as DirectoryRows from "../routing/DirectoryRows.ts"
+import * as DirectoryRows from "../routing/directory/DirectoryRows.ts"
 
 const LOOK_AGAIN = Duration.millis(250)
 /** How long a move waits for the last steps of others. Requests of its account go on meanwhile. */

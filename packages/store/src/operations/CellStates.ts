@@ -5,7 +5,7 @@ import type { CellServer } from "../routing/CellKeys.ts"
 import { Cells } from "../routing/Cells.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
 import { inCell } from "../routing/CurrentCell.ts"
-import * as Directory from "../routing/Directory.ts"
+import * as Directory from "../routing/directory/Directory.ts"
 import { Sql } from "../postgres/Sql.ts"
 
 export type State = "open" | "full" | "draining"

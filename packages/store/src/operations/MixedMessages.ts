@@ -1,8 +1,8 @@
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import { Effect } from "effect"
-import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
+import * as EmailLogRecord from "../readmodels/emails/EmailLogRecord.ts"
 import * as IdKey from "../postgres/IdKey.ts"
-import * as EmailFacets from "../readmodels/EmailFacets.ts"
+import * as EmailFacets from "../readmodels/emails/EmailFacets.ts"
 import type { Sql } from "../postgres/Sql.ts"
 
 /** Messages folded at a time. */

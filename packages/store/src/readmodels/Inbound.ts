@@ -5,7 +5,7 @@ import type * as Id from "@waybill/domain/values/Id"
 import { Effect, Option } from "effect"
 import { domainToUnicode } from "node:url"
 import * as ReadModel from "./ReadModel.ts"
-import * as ExaminedPage from "../postgres/ExaminedPage.ts"
+import * as ExaminedPage from "./ExaminedPage.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import { Sql } from "../postgres/Sql.ts"
 

@@ -2,7 +2,7 @@ import * as Suppression from "@waybill/domain/suppression/Suppression"
 import type * as SuppressionState from "@waybill/domain/suppression/SuppressionState"
 import { Effect, Option } from "effect"
 import * as ReadModel from "./ReadModel.ts"
-import * as ExaminedPage from "../postgres/ExaminedPage.ts"
+import * as ExaminedPage from "./ExaminedPage.ts"
 import { Sql } from "../postgres/Sql.ts"
 
 export const readModel = ReadModel.make({

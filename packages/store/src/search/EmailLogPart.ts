@@ -1,7 +1,7 @@
 import type { Statement } from "effect/sql"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as EmailIds from "./EmailIds.ts"
-import * as EmailSubjects from "../readmodels/EmailSubjects.ts"
+import * as EmailSubjects from "../readmodels/emails/EmailSubjects.ts"
 import * as EmailWords from "./EmailWords.ts"
 import type { Sql } from "../postgres/Sql.ts"
 

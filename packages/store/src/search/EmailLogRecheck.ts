@@ -2,10 +2,10 @@ import type * as EmailState from "@waybill/domain/email/EmailState"
 import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
 import * as ReplyCode from "@waybill/domain/search/ReplyCode"
 import * as Address from "@waybill/domain/values/Address"
-import * as EmailLog from "../readmodels/EmailLog.ts"
-import * as EmailFacets from "../readmodels/EmailFacets.ts"
+import * as EmailLog from "../readmodels/emails/EmailLog.ts"
+import * as EmailFacets from "../readmodels/emails/EmailFacets.ts"
 import type * as EmailLogFilter from "./EmailLogFilter.ts"
-import * as EmailSubjects from "../readmodels/EmailSubjects.ts"
+import * as EmailSubjects from "../readmodels/emails/EmailSubjects.ts"
 import type * as EmailWords from "./EmailWords.ts"
 
 /**

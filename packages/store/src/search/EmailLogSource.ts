@@ -1,7 +1,7 @@
 import type * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import type { Statement } from "effect/sql"
 import * as IdKey from "../postgres/IdKey.ts"
-import * as EmailFacets from "../readmodels/EmailFacets.ts"
+import * as EmailFacets from "../readmodels/emails/EmailFacets.ts"
 import * as EmailIds from "./EmailIds.ts"
 import * as EmailLogPart from "./EmailLogPart.ts"
 import * as EmailSpan from "./EmailSpan.ts"

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
+import * as EmailLogRecord from "../readmodels/emails/EmailLogRecord.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import type * as EmailLogChoice from "./EmailLogChoice.ts"
 import * as EmailLogFilter from "./EmailLogFilter.ts"

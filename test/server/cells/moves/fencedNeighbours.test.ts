@@ -1,6 +1,6 @@
 import { Cells } from "@waybill/store/routing/Cells"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
-import * as DirectoryRows from "@waybill/store/routing/DirectoryRows"
+import * as DirectoryRows from "@waybill/store/routing/directory/DirectoryRows"
 import { KeyUses } from "@waybill/store/admission/KeyUses"
 import { RequestLogWriter } from "@waybill/store/requests/RequestLogWriter"
 import { inCell } from "@waybill/store/routing/CurrentCell"

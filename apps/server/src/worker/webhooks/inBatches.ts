@@ -1,4 +1,4 @@
-import * as Batcher from "@waybill/store/postgres/Batcher"
+import * as Batcher from "@waybill/runtime/flow/Batcher"
 import { Effect, Exit } from "effect"
 
 export interface Options<A, B, E> {

@@ -5,7 +5,7 @@ import * as Thread from "@waybill/domain/inbound/Thread"
 import type * as Id from "@waybill/domain/values/Id"
 import * as InboundMail from "@waybill/store/readmodels/Inbound"
 import { Sql } from "@waybill/store/postgres/Sql"
-import * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
+import * as EmailLogRecord from "@waybill/store/readmodels/emails/EmailLogRecord"
 import { Effect } from "effect"
 import * as Records from "../../../web/Records.ts"
 

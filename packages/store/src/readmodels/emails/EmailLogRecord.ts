@@ -5,10 +5,10 @@ import type { Recipient } from "@waybill/domain/email/Recipient"
 import * as Address from "@waybill/domain/values/Address"
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import { eventInPlace } from "../log/eventInPlace.ts"
-import * as Layout from "../packed/Layout.ts"
-import * as PackedEvent from "../packed/PackedEvent.ts"
-import type { Sql, Client } from "../postgres/Sql.ts"
+import { eventInPlace } from "../../log/eventInPlace.ts"
+import * as Layout from "../../packed/Layout.ts"
+import * as PackedEvent from "../../packed/PackedEvent.ts"
+import type { Sql, Client } from "../../postgres/Sql.ts"
 
 /** Log record of a message (contract §5). It is stored nowhere: whoever shows it folds it from the events. */
 export type EmailLogRecord = ReturnType<typeof of>

@@ -1,8 +1,8 @@
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { type Clock, Duration, Effect, Semaphore } from "effect"
-import { away, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
-import type { ClientOf } from "./CellClient.ts"
-import type { CellName } from "./CellName.ts"
+import { away, type StoreUnavailable } from "../../postgres/StoreUnavailable.ts"
+import type { ClientOf } from "../CellClient.ts"
+import type { CellName } from "../CellName.ts"
 
 /** Age at which what a server says of the accounts that have left its cell is read again, and time limit of the read. */
 const TRUSTED_FOR = Duration.seconds(1)

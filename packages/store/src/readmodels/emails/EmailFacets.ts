@@ -1,7 +1,7 @@
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import { Effect } from "effect"
-import type * as IdKey from "../postgres/IdKey.ts"
-import type { Client } from "../postgres/Sql.ts"
+import type * as IdKey from "../../postgres/IdKey.ts"
+import type { Client } from "../../postgres/Sql.ts"
 
 /**
  * Bits of a number that say about a message more than its status: the status of each recipient if they differ, and

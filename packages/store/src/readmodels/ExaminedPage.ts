@@ -2,7 +2,7 @@ import * as Id from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import type { Sql } from "./Sql.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 /** Maximum number of rows that one page examines; a page of a rare filter ends early, with a cursor. */
 export const MAX_EXAMINED = 10_000

@@ -4,8 +4,8 @@ import * as EmailState from "@waybill/domain/email/EmailState"
 import * as EmailCodes from "./EmailCodes.ts"
 import * as EmailFacets from "./EmailFacets.ts"
 import * as EmailSubjects from "./EmailSubjects.ts"
-import * as TermKey from "../postgres/TermKey.ts"
-import * as ReadModel from "./ReadModel.ts"
+import * as TermKey from "../../postgres/TermKey.ts"
+import * as ReadModel from "../ReadModel.ts"
 
 export const recipientTerm = (address: Address.Address): string => `to:${Address.keyOf(address)}`
 export const senderTerm = (address: Address.Address): string => `from:${Address.keyOf(address)}`

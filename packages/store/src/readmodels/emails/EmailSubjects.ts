@@ -1,10 +1,10 @@
 import * as Email from "@waybill/domain/email/Email"
 import type { Statement } from "effect/sql"
-import * as Arrays from "../postgres/Arrays.ts"
-import * as IdKey from "../postgres/IdKey.ts"
-import * as ReadModel from "./ReadModel.ts"
-import * as TermKey from "../postgres/TermKey.ts"
-import type { Sql } from "../postgres/Sql.ts"
+import * as Arrays from "../../postgres/Arrays.ts"
+import * as IdKey from "../../postgres/IdKey.ts"
+import * as ReadModel from "../ReadModel.ts"
+import * as TermKey from "../../postgres/TermKey.ts"
+import type { Sql } from "../../postgres/Sql.ts"
 
 const ASCII = /^[\u0020-\u007e]*$/u
 /**

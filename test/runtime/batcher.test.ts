@@ -1,6 +1,6 @@
-import * as Batcher from "@waybill/store/postgres/Batcher"
+import * as Batcher from "@waybill/runtime/flow/Batcher"
 import { Effect, Exit, Fiber } from "effect"
-import { assert, describe, it } from "../../support/effectTest.ts"
+import { assert, describe, it } from "../support/effectTest.ts"
 
 interface Request extends Batcher.Item<string, never> {
   readonly name: string

@@ -1,4 +1,4 @@
-import { type Entry, Roster } from "@waybill/runtime/collections/Roster"
+import { type Entry, Roster } from "../collections/Roster.ts"
 import { Deferred, Effect, Exit, Queue } from "effect"
 
 /** A request that waits to be done together with others. */

@@ -1,11 +1,11 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import * as SqlErrors from "../postgres/SqlErrors.ts"
-import { away, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
-import { type CellName, FIRST } from "./CellName.ts"
-import type { SealedUrl } from "./CellKeys.ts"
-import type { DomainAccounts } from "./Cells.ts"
+import * as SqlErrors from "../../postgres/SqlErrors.ts"
+import { away, type StoreUnavailable } from "../../postgres/StoreUnavailable.ts"
+import { type CellName, FIRST } from "../CellName.ts"
+import type { SealedUrl } from "../CellKeys.ts"
+import type { DomainAccounts } from "../Cells.ts"
 
 /** Maximum number of further tries at a lookup whose connection was lost, each at once and on another connection. */
 const MAX_RETRIES = 3
