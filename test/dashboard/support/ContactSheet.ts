@@ -17,6 +17,7 @@ const THEMES = ["light", "dark"] as const
 export const shoot = async (page: Page, name: string, top?: Locator): Promise<void> => {
   if (FOLDER === undefined) return
   mkdirSync(FOLDER, { recursive: true })
+  const before = page.viewportSize()
   for (const [size, viewport] of Object.entries(SIZES)) {
     await page.setViewportSize(viewport)
     for (const theme of THEMES) {
@@ -27,7 +28,7 @@ export const shoot = async (page: Page, name: string, top?: Locator): Promise<vo
       await page.screenshot({ path: join(FOLDER, `${name}--${size}-${theme}.png`) })
     }
   }
-  await page.setViewportSize(Browser.DESKTOP)
+  if (before !== null) await page.setViewportSize(before)
   await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" })
 }
 
