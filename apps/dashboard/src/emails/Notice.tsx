@@ -37,7 +37,7 @@ export const Notice = ({ email, events }: Props) => {
         {isScheduled && scheduled_at !== null ? (
           <>
             <p>
-              Goes out <RelativeTime iso={scheduled_at} />, on {formatDateTime(scheduled_at)}, to{" "}
+              Goes out on {formatDateTime(scheduled_at)} to{" "}
               {recipients.length === 1 && only !== undefined ? (
                 <UntrustedText text={only.address} />
               ) : (

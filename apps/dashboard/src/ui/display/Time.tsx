@@ -1,11 +1,10 @@
 import { useSyncExternalStore } from "react"
+import { CLOCK, formatWhen } from "./formatWhen.ts"
 
 const TICK_MS = 15_000
 const MINUTE_MS = 60_000
-const AHEAD_MS = 5_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
-const WEEK_MS = 7 * DAY_MS
 
 let currentTime = Date.now()
 const watchers = new Set<() => void>()
@@ -24,36 +23,16 @@ export const useNow = (): number =>
     () => currentTime,
   )
 
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" })
-const sameYear = new Intl.DateTimeFormat(undefined, {
-  month: "short",
-  day: "numeric",
-  hour: "2-digit",
-  minute: "2-digit",
-})
-const otherYear = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" })
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" })
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" })
-
-const formatRelative = (iso: string, now: number, isAhead: boolean): string => {
-  const ms = isAhead ? Math.max(AHEAD_MS, Date.parse(iso) - now) : Date.parse(iso) - now
-  const distance = Math.abs(ms)
-  if (distance < 45_000) return ms >= AHEAD_MS ? "in a moment" : "just now"
-  if (distance < HOUR_MS) return relative.format(Math.round(ms / MINUTE_MS), "minute")
-  if (distance < DAY_MS) return relative.format(Math.round(ms / HOUR_MS), "hour")
-  if (distance < WEEK_MS) return relative.format(Math.round(ms / DAY_MS), "day")
-  return new Date(iso).getFullYear() === new Date(now).getFullYear()
-    ? sameYear.format(new Date(iso))
-    : otherYear.format(new Date(iso))
-}
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" })
+const clock = new Intl.DateTimeFormat(undefined, { ...CLOCK, second: "2-digit" })
 
 export const formatDateTime = (iso: string): string => exact.format(new Date(iso))
 export const formatClock = (iso: string): string => clock.format(new Date(iso))
 
-/** With `isAhead` it is the time of something that is still to come: one that has passed is due in a moment. */
+/** When something was or will be, as `formatWhen` says it, with the full time as its title. */
 export const RelativeTime = ({ iso, isAhead = false }: { readonly iso: string; readonly isAhead?: boolean }) => (
   <time dateTime={iso} title={formatDateTime(iso)} className="whitespace-nowrap">
-    {formatRelative(iso, useNow(), isAhead)}
+    {formatWhen(iso, useNow(), isAhead)}
   </time>
 )
 

@@ -1,0 +1,21 @@
+import { assert, it } from "vitest"
+import { formatWhen } from "../../../apps/dashboard/src/ui/display/formatWhen.ts"
+
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+
+it("times of lists are minutes within the hour, then what logs have", () => {
+  const now = new Date(2026, 5, 17, 12).getTime()
+  const after = (ms: number) => formatWhen(new Date(now + ms).toISOString(), now)
+  const [past, future] = [-10_000, 10_000].map((ms) => new Date(now + ms).toISOString())
+  // What was seen a moment ago was not seen ahead of time, whichever clock is behind.
+  for (const iso of [past, future]) assert.strictEqual(formatWhen(iso ?? "", now), "just now")
+  assert.strictEqual(formatWhen(past ?? "", now, true), "in a moment")
+  assert.match(after(-3 * MINUTE_MS), /^3 min/u)
+  assert.strictEqual(after(-61 * MINUTE_MS), "10:59")
+  assert.strictEqual(after(125 * MINUTE_MS), "14:05")
+  assert.match(after(-13 * 60 * MINUTE_MS), /16\D.*23:00$/u)
+  assert.match(after(30 * DAY_MS), /17\D.*12:00$/u)
+  assert.match(after(-200 * DAY_MS), /2025/u)
+  assert.notMatch(after(-200 * DAY_MS), /:/u)
+})
