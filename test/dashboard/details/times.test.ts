@@ -1,5 +1,8 @@
 import { assert, it } from "vitest"
 import { formatWhen } from "../../../apps/dashboard/src/ui/display/formatWhen.ts"
+import * as Browser from "../support/Browser.ts"
+import * as ContactSheet from "../support/ContactSheet.ts"
+import { inDashboard, TIMEOUT } from "../support/inDashboard.ts"
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
@@ -18,4 +21,29 @@ it("times of lists are minutes within the hour, then what logs have", () => {
   assert.match(after(30 * DAY_MS), /17\D.*12:00$/u)
   assert.match(after(-200 * DAY_MS), /2025/u)
   assert.notMatch(after(-200 * DAY_MS), /:/u)
+})
+
+await inDashboard("scheduled emails", (opened) => {
+  it("are listed as they are due, with that time", { timeout: TIMEOUT }, async () => {
+    const { instance, tab } = opened
+    const { page } = tab
+    const mail = { from: "hello@acme.test", to: "ana@example.org", text: "Hi" }
+    for (const days of [3, 2, 4]) {
+      const scheduled_at = new Date(Date.now() + days * DAY_MS).toISOString()
+      await instance.request("POST", "/email/send", { ...mail, subject: `In ${days} days`, scheduled_at })
+    }
+    const rows = page.getByRole("list", { name: "Emails" }).getByRole("link")
+    const subjects = async () => (await rows.allTextContents()).map((text) => /In \d days/u.exec(text)?.[0])
+    await page.goto("/emails?search=is:scheduled")
+    await Browser.eventually(subjects).toEqual(["In 2 days", "In 3 days", "In 4 days"])
+    await rows
+      .first()
+      .getByText(/^Due \d+ \w+, \d\d:\d\d$/u)
+      .waitFor()
+    await ContactSheet.shoot(page, "emails-scheduled")
+    await page.goto("/emails")
+    await Browser.eventually(subjects).toEqual(["In 4 days", "In 2 days", "In 3 days"])
+  })
+
+  it("logs no errors", () => assert.deepEqual(opened.tab.consoleErrors, []))
 })

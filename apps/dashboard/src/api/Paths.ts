@@ -46,7 +46,7 @@ export const pendingEmails = pathWith("/email/logs", {
   limit: MAX_COUNTED,
 })
 
-const EMAILS_PAGE = 50
+export const EMAILS_PAGE = 50
 /** A page of the log. The first one without filters counts all emails, which takes one statement; searches count apart. */
 export const emails = (filters: Query, after?: string): string =>
   pathWith("/email/logs", {

@@ -17,7 +17,7 @@ import { type Selection, useSelection } from "./list/Selection.ts"
 import { SearchActions } from "./list/SearchActions.tsx"
 import { SelectionBar } from "./list/SelectionBar.tsx"
 import { AddressAnswer } from "./search/AddressAnswer.tsx"
-import { delayOf, type EmailFilters } from "./search/EmailFilters.ts"
+import { delayOf, type EmailFilters, inOrder } from "./search/EmailFilters.ts"
 import * as Hits from "./search/Hits.ts"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as MeantSearch from "@waybill/domain/search/MeantSearch"
@@ -226,7 +226,7 @@ const EmailList = ({ clear, filters, isFiltered, newIds, parts, query, selection
     <RowsPanel query={query} rows={rows} isLoading={isLoading} empty={empty}>
       {() => (
         <EmailTable
-          rows={rows}
+          rows={inOrder(rows, filters, hasNextPage)}
           parts={parts}
           newIds={newIds}
           selection={selection}

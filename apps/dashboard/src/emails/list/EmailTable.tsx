@@ -37,9 +37,9 @@ interface Props {
 }
 
 const COLUMNS =
-  "grid grid-cols-[minmax(0,1fr)_auto] content-center items-center gap-x-3 gap-y-1.5 sm:gap-x-4 sm:grid-cols-[8.5rem_minmax(0,5fr)_minmax(0,6fr)_6rem]"
+  "grid grid-cols-[minmax(0,1fr)_auto] content-center items-center gap-x-3 gap-y-1.5 sm:gap-x-4 sm:grid-cols-[8.5rem_minmax(0,5fr)_minmax(0,6fr)_7.5rem]"
 /** With the name of the key, on screens with room for it. */
-const COLUMNS_WITH_KEY = "xl:grid-cols-[8.5rem_minmax(0,2fr)_minmax(10rem,3fr)_minmax(0,6.5rem)_6.5rem]"
+const COLUMNS_WITH_KEY = "xl:grid-cols-[8.5rem_minmax(0,2fr)_minmax(10rem,3fr)_minmax(0,6.5rem)_7.5rem]"
 
 /** Whether the screen is wide enough for one line a row. */
 const useIsWide = (): boolean =>
@@ -117,7 +117,7 @@ export const EmailTable = ({ newIds, hasMore, isLoadingMore, onMore, parts, rows
             <li
               key={item.key}
               className={cx(
-                "absolute inset-x-0 flex border-b border-line transition-colors duration-75 hover:bg-hover",
+                "absolute inset-x-0 flex border-b border-line last:border-transparent transition-colors duration-75 hover:bg-hover",
                 (item.index === selected || selection.ids.has(email.id)) && "bg-hover",
               )}
               style={{ height: item.size, transform: `translateY(${item.start - virtual.options.scrollMargin}px)` }}

@@ -1,12 +1,12 @@
 import type { Email } from "../../api/Records.ts"
 import { RelativeTime } from "../../ui/display/Time.tsx"
 
-/** When the email was accepted; for one that waits, when it will be sent. One that was canceled was never sent. */
+/** When the email was accepted; for one that waits, when it is due. One that was canceled was never sent. */
 export const SentTime = ({ email, status }: { readonly email: Email; readonly status: string }) =>
   status === "scheduled" && email.scheduled_at !== null ? (
-    <span title="Will be sent">
-      <RelativeTime iso={email.scheduled_at} />
-    </span>
+    <>
+      Due <RelativeTime isAhead iso={email.scheduled_at} />
+    </>
   ) : status === "canceled" ? (
     "Not sent"
   ) : (

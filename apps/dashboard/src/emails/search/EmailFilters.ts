@@ -4,6 +4,7 @@ import * as ReplyCode from "@waybill/domain/search/ReplyCode"
 import * as SearchedStatus from "@waybill/domain/search/SearchedStatus"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
+import * as Paths from "../../api/Paths.ts"
 import type { Email, Recipient } from "../../api/Records.ts"
 
 export type EmailFilters = EmailSearch.Filters
@@ -53,9 +54,18 @@ export const hasOutcome = (
 }
 
 /** Whether a search finds only emails that wait for their time or for delivery. */
-export const isWaiting = ({ scheduled_after, scheduled_before, status = "" }: EmailFilters): boolean =>
-  (scheduled_after ?? scheduled_before) !== undefined ||
-  /^(?:queued|scheduled)(?:,(?:queued|scheduled))*$/u.test(status)
+export const isWaiting = (filters: EmailFilters): boolean =>
+  isScheduled(filters) || /^(?:queued|scheduled)(?:,(?:queued|scheduled))*$/u.test(filters.status ?? "")
+
+/** Whether a search finds only emails that wait for their time. */
+const isScheduled = ({ scheduled_after, scheduled_before, status }: EmailFilters): boolean =>
+  (scheduled_after ?? scheduled_before) !== undefined || status === "scheduled"
+
+/** Puts scheduled emails in the order in which they are due, if one page has all that a search finds. */
+export const inOrder = (rows: ReadonlyArray<Email>, filters: EmailFilters, hasMore: boolean): ReadonlyArray<Email> =>
+  isScheduled(filters) && !hasMore && rows.length <= Paths.EMAILS_PAGE
+    ? rows.toSorted((one, other) => (one.scheduled_at ?? "").localeCompare(other.scheduled_at ?? ""))
+    : rows
 
 export const isFiltered = (search: EmailFilters): boolean => Object.keys(search).length > 0
 
