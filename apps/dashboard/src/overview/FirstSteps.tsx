@@ -33,6 +33,9 @@ const TEXTS: { readonly [S in StepName]: readonly [title: string, text: string] 
   ],
 }
 
+/** A start prints the first key of the installation, so that there may be one before anybody was here. */
+const KEY_EXISTS = "You have one; its text was shown once. Create another to get code that is ready to run."
+
 interface Props {
   readonly steps: NonNullable<ReturnType<typeof useFirstSteps>["steps"]>
   readonly onDismiss: () => void
@@ -42,6 +45,7 @@ interface Props {
 export const FirstSteps = ({ onDismiss, steps }: Props) => {
   const done = steps.filter(({ isDone }) => isDone).length
   const hasSent = steps.some(({ isDone, name }) => isDone && name === "send")
+  const hasCode = SampleKey.useKey() !== undefined
   const next = steps.find(({ isDone }) => !isDone)?.name
   return (
     <Panel
@@ -65,7 +69,9 @@ export const FirstSteps = ({ onDismiss, steps }: Props) => {
               <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
                 <div className="min-w-0 grow basis-60">
                   <h3 className={cx("text-sm font-medium", isDone && "text-ink-2")}>{TEXTS[name][0]}</h3>
-                  <p className="text-sm text-ink-3">{TEXTS[name][1]}</p>
+                  <p className="text-sm text-ink-3">
+                    {name === "key" && isDone && !hasCode ? KEY_EXISTS : TEXTS[name][1]}
+                  </p>
                 </div>
                 <Action name={name} isDone={isDone} isNext={name === next} hasSent={hasSent} />
               </div>
