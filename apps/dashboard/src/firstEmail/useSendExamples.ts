@@ -24,7 +24,7 @@ const examplesOf = (key: string, domain: string): ReadonlyArray<Example> => {
         `curl ${instance.url}/v1/email/send \\`,
         `  -H "Authorization: Bearer ${key}" \\`,
         `  -H "Content-Type: application/json" \\`,
-        `  -d '${JSON.stringify(message)}'`,
+        `  -d '${JSON.stringify(message, null, 2).replaceAll("\n", "\n  ")}'`,
       ].join("\n"),
     },
     {

@@ -96,7 +96,7 @@ export const PlainText = ({ text }: { readonly text: string }) => (
 
 export const Source = ({ label, text }: { readonly text: string; readonly label: string }) => (
   <div className="max-h-[36rem] overflow-auto p-4">
-    <CodeBlock code={text} label={label} />
+    <CodeBlock wraps code={text} label={label} />
   </div>
 )
 

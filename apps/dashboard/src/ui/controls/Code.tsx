@@ -7,16 +7,26 @@ export interface Example {
   readonly code: string
 }
 
-export const CodeBlock = ({ code, label }: { readonly code: string; readonly label: string }) => (
+interface BlockProps {
+  readonly code: string
+  readonly label: string
+  /** Whether long lines are broken, as those of a message; a command scrolls instead. */
+  readonly wraps?: boolean
+}
+
+export const CodeBlock = ({ code, label, wraps = false }: BlockProps) => (
   <div className="relative w-full min-w-0 rounded-xl border border-line bg-sunken">
     <pre
       tabIndex={0}
       aria-label={label}
-      className="p-4 pr-12 font-mono text-xs leading-relaxed wrap-anywhere whitespace-pre-wrap text-ink"
+      className={cx(
+        "overflow-x-auto p-4 pr-12 font-mono text-xs leading-relaxed text-ink",
+        wraps && "wrap-anywhere whitespace-pre-wrap",
+      )}
     >
       {code}
     </pre>
-    <CopyButton text={code} label="Copy code" className="absolute top-2.5 right-2.5" />
+    <CopyButton text={code} label="Copy code" className="absolute top-2.5 right-2.5 bg-sunken" />
   </div>
 )
 
@@ -50,7 +60,7 @@ export const CodeExamples = ({ examples }: { readonly examples: ReadonlyArray<Ex
       <pre
         tabIndex={0}
         aria-label={active.name}
-        className="p-4 font-mono text-xs leading-relaxed wrap-anywhere whitespace-pre-wrap text-ink"
+        className="overflow-x-auto p-4 font-mono text-xs leading-relaxed text-ink"
       >
         {active.code}
       </pre>
