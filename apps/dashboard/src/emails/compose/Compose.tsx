@@ -138,7 +138,10 @@ export const Compose = () => {
           else send.mutate()
         }}
         onKeyDown={(event) => {
-          if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) event.currentTarget.requestSubmit()
+          if (event.key !== "Enter") return
+          if (event.metaKey || event.ctrlKey) event.currentTarget.requestSubmit()
+          // Enter in a line of the form does not send: most of the email is still to be written then.
+          else if (event.target instanceof HTMLInputElement && event.target.type !== "file") event.preventDefault()
         }}
       >
         <Panel>
