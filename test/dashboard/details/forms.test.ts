@@ -22,4 +22,24 @@ await inDashboard("forms", (opened) => {
       assert.strictEqual(sent.length, 1)
     },
   )
+
+  it("the domain of a pasted URL is added, and the form says so before", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    for (const [text, name] of [
+      ["https://www.acme.dev/pricing?plan=2#faq", "acme.dev"],
+      ["ana@mail.acme.dev", "mail.acme.dev"],
+    ] as const) {
+      await page.goto("/domains?new=true")
+      await page.getByLabel("Domain", { exact: true }).fill(text)
+      await page.getByText(`Adds ${name}, the domain of this address.`).waitFor()
+      await ContactSheet.shoot(page, "add-domain-url")
+      await page.getByRole("button", { name: "Add", exact: true }).click()
+      await page.getByRole("heading", { level: 1, name }).waitFor()
+    }
+    // A name is added as it is.
+    await page.goto("/domains?new=true")
+    await page.getByLabel("Domain", { exact: true }).fill("www.acme.dev")
+    await page.getByRole("button", { name: "Add", exact: true }).click()
+    await page.getByRole("heading", { level: 1, name: "www.acme.dev" }).waitFor()
+  })
 })

@@ -160,19 +160,27 @@ const useBounces = (): ReadonlyArray<Column<Domain>> => {
   return canRead ? [{ name: "Bounced", number: true, cell }] : []
 }
 
+/** Returns the domain of a URL or an address that was pasted, without `www.`, and any other text as it is. */
+const domainIn = (text: string): string => {
+  if (!/[/:@]/u.test(text)) return text
+  const url = text.includes("://") ? text : `https://${text}`
+  return URL.canParse(url) ? new URL(url).hostname.replace(/^www\.(?=[^.]+\.)/u, "") : text
+}
+
 const AddDomain = ({ onCancel }: { readonly onCancel: () => void }) => {
   const client = useQueryClient()
   const navigate = useNavigate()
-  const [name, setName] = useState("")
+  const [text, setText] = useState("")
+  const name = domainIn(text.trim())
   const add = useMutation({
-    mutationFn: () => Api.post<Domain>("/domains", { name: name.trim() }),
+    mutationFn: () => Api.post<Domain>("/domains", { name }),
     onSuccess: async (domain) => {
       client.setQueryData(Queries.domain(domain.name).queryKey, domain)
       await client.invalidateQueries({ queryKey: ["domains"], exact: true })
       await navigate({ to: "/domains/$name", params: { name: domain.name } })
     },
   })
-  const errors = useFormErrors(add.error, { name })
+  const errors = useFormErrors(add.error, { name: text })
   return (
     <DialogForm submit="Add" work={add} error={errors.form} onCancel={onCancel}>
       <TextField
@@ -182,9 +190,15 @@ const AddDomain = ({ onCancel }: { readonly onCancel: () => void }) => {
         autoCapitalize="none"
         spellCheck={false}
         placeholder="mail.example.com"
-        hint={instance.transport === "capture" ? "Sandbox: domains ending in .test are verified at once." : undefined}
-        value={name}
-        onChange={(event) => setName(event.target.value)}
+        hint={
+          name !== text.trim()
+            ? `Adds ${name}, the domain of this address.`
+            : instance.transport === "capture"
+              ? "Sandbox: domains ending in .test are verified at once."
+              : undefined
+        }
+        value={text}
+        onChange={(event) => setText(event.target.value)}
         error={errors.field.name}
       />
     </DialogForm>
