@@ -114,5 +114,35 @@ await inDashboard("a phone", (opened) => {
     await page.unrouteAll({ behavior: "wait" })
   })
 
+  it(
+    "says in a row who bounced, and keeps tabs in one line, the selected one in sight",
+    { timeout: TIMEOUT },
+    async () => {
+      const { instance, tab } = opened
+      const { page } = tab
+      const to = ["ana@example.org", "bounced+who@customers.test"]
+      await instance.request("POST", "/email/send", { from: "hello@acme.test", to, subject: "Two", html: "<p>Hi</p>" })
+      await page.setViewportSize(ContactSheet.PHONE)
+      await page.goto("/emails")
+      const row = page.getByRole("list", { name: "Emails" }).getByRole("link", { name: /Partly bounced/u })
+      await row.getByText("bounced+who@customers.test").filter({ visible: true }).waitFor()
+      await row.getByText("+1").filter({ visible: true }).waitFor()
+      await row.click()
+      const tabs = page.getByRole("tablist", { name: "Content" }).getByRole("tab")
+      await tabs.last().waitFor()
+      const boxes = await Promise.all((await tabs.all()).map((each) => each.boundingBox()))
+      assert.strictEqual(new Set(boxes.map((box) => box?.y)).size, 1)
+      // Without a pointer, which would scroll there itself.
+      await tabs.last().dispatchEvent("click")
+      const rightEdge = async () => {
+        const { width = 0, x = Infinity } = (await tabs.last().boundingBox()) ?? {}
+        return x + width
+      }
+      await Browser.eventually(rightEdge).toBeLessThanOrEqual(ContactSheet.PHONE.width)
+      assert.deepEqual(await Accessibility.violations(page), [])
+      await ContactSheet.shoot(page, "phone-tabs")
+    },
+  )
+
   it("logs no errors", () => assert.deepEqual(opened.tab.consoleErrors, []))
 })

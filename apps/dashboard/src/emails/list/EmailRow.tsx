@@ -8,8 +8,6 @@ import * as Hits from "../search/Hits.ts"
 import { HiddenHits, Marked } from "../search/Marked.tsx"
 import { SentTime } from "./SentTime.tsx"
 
-const otherRecipients = ({ recipients }: Email): number => Math.max(0, recipients.length - 1)
-
 interface RowProps {
   readonly email: Email
   readonly keyNames: ReadonlyMap<string, string>
@@ -24,9 +22,9 @@ export const EmailRow = ({ email, keyNames, parts, templateNames }: RowProps) =>
   const counts = outcomesOf(email)
   const reason = reasonOf(email)
   const outcomes = counts.length < 2 ? undefined : counts.join(" · ")
-  const isFound = Hits.piecesOf(Hits.firstRecipient(email), parts.recipient).some(({ isHit }) => isHit)
   // One that was searched for, or the first; the subject needs the room of the others.
   const tag = email.tags.find((each) => Hits.piecesOf(each, parts.tag).some(({ isHit }) => isHit)) ?? email.tags[0]
+  const others = email.recipients.length < 2 ? undefined : `+${email.recipients.length - 1}`
   const recipient = <Marked text={Hits.firstRecipient(email)} parts={parts.recipient} />
   return (
     <>
@@ -37,15 +35,12 @@ export const EmailRow = ({ email, keyNames, parts, templateNames }: RowProps) =>
             <span className="hidden truncate text-xs text-ink-3 sm:block">{outcomes}</span>
           )}
         </span>
-        <span className="min-w-0 truncate text-xs text-ink-3 sm:hidden">
-          {isFound || outcomes === undefined ? recipient : outcomes}
-        </span>
+        <span className="min-w-0 truncate text-xs text-ink-3 sm:hidden">{recipient}</span>
+        <span className="-ml-1 shrink-0 text-xs text-ink-3 empty:hidden sm:hidden">{others}</span>
       </span>
       <span className="hidden min-w-0 items-center gap-1.5 sm:flex">
         <span className="truncate text-ink">{recipient}</span>
-        {otherRecipients(email) > 0 ? (
-          <span className="shrink-0 rounded-md bg-hover px-1 text-xs text-ink-2">+{otherRecipients(email)}</span>
-        ) : undefined}
+        <span className="shrink-0 rounded-md bg-hover px-1 text-xs text-ink-2 empty:hidden">{others}</span>
       </span>
       <span className="contents min-w-0 sm:block">
         <span className="flex min-w-0 items-center gap-2">
