@@ -134,7 +134,7 @@ await inDashboard("what is asked of an address", (opened) => {
     const dialog = page.getByRole("dialog", { name: "Cancel 2 emails?" })
     await ContactSheet.shoot(page, "emails-cancel-all")
     assert.deepEqual(await Accessibility.violations(page), [])
-    await dialog.getByRole("button", { name: "Cancel emails" }).click()
+    await dialog.getByRole("button", { name: "Cancel 2 emails" }).click()
     await dialog.getByText("2 emails canceled.").waitFor()
     await dialog.getByRole("button", { name: "Done" }).click()
     for (const id of ids) assert.strictEqual(await statusOf(id), "canceled")
@@ -145,7 +145,7 @@ await inDashboard("what is asked of an address", (opened) => {
     assert.strictEqual(await page.getByRole("button", { name: /^Cancel \d/u }).count(), 0)
     await page.goto("/emails?search=to:ana@example.org+is:scheduled")
     await page.getByRole("button", { name: "Cancel 1 email" }).click()
-    await page.getByRole("dialog", { name: "Cancel 1 email?" }).getByRole("button", { name: "Cancel emails" }).click()
+    await page.getByRole("dialog", { name: "Cancel 1 email?" }).getByRole("button", { name: "Cancel 1 email" }).click()
     await Browser.eventually(() => statusOf(later)).toBe("canceled")
   })
 

@@ -64,7 +64,7 @@ await inDashboard(
       await page.getByRole("button", { name: /^Retrying.*carla@example\.org/u }).waitFor()
       await page.getByRole("button", { name: "Retry now (3)", exact: true }).click()
       const retry = page.getByRole("dialog", { name: "Retry 3 deliveries now?" })
-      await retry.getByRole("button", { name: "Retry now" }).click()
+      await retry.getByRole("button", { name: "Retry 3 deliveries now" }).click()
       await retry.getByText("3 deliveries queued again.").waitFor()
       await Browser.eventually(async () => {
         const rows: ReadonlyArray<{ readonly attempts: number }> = await deliveries(webhook, "?status=pending")
@@ -110,7 +110,7 @@ await inDashboard(
       await page.keyboard.press("Enter")
       const dialog = page.getByRole("dialog", { name: "Replay 3 failed deliveries?" })
       assert.deepEqual(await Accessibility.violations(page), [])
-      await dialog.getByRole("button", { name: "Replay" }).click()
+      await dialog.getByRole("button", { name: "Replay 3 failed deliveries" }).click()
       await dialog.getByText("3 deliveries queued again.").waitFor()
       await dialog.getByRole("button", { name: "Done" }).click()
       await Browser.eventually(async () => (await deliveries(webhook, "?status=delivered")).length).toBe(4)

@@ -37,7 +37,11 @@ export const RepeatDeliveries = ({ kind, pollMs, webhookId }: Props) => {
         {kind === "failed" ? "Replay failed" : "Retry now"}
         {count}
       </Button>
-      <Dialog open={action !== undefined} onOpenChange={() => setAction(undefined)} title={action?.title ?? ""}>
+      <Dialog
+        open={action !== undefined}
+        onOpenChange={() => setAction(undefined)}
+        title={action === undefined ? "" : `${action.name}?`}
+      >
         {action === undefined ? undefined : (
           <BulkDialog
             action={action}

@@ -29,8 +29,8 @@ export const find = async (webhookId: string, kind: Kind, signal?: AbortSignal):
 }
 
 const WORDS = {
-  failed: { one: "Replay 1 failed delivery?", many: (n: string) => `Replay ${n} failed deliveries?`, button: "Replay" },
-  retrying: { one: "Retry 1 delivery now?", many: (n: string) => `Retry ${n} deliveries now?`, button: "Retry now" },
+  failed: { one: "Replay 1 failed delivery", many: (n: string) => `Replay ${n} failed deliveries` },
+  retrying: { one: "Retry 1 delivery now", many: (n: string) => `Retry ${n} deliveries now` },
 } as const
 
 /** Writes how many there are: "3", or "1,000+" if there are more. */
@@ -39,10 +39,9 @@ export const countOf = ({ hasMore, rows }: Found): string => `${rows.length.toLo
 /** Returns the action that calls the endpoint again for each delivery of a kind. */
 export const repeat = (webhookId: string, kind: Kind, { hasMore, rows }: Found): Action => {
   const count = rows.length.toLocaleString("en")
-  const { button, many, one } = WORDS[kind]
+  const { many, one } = WORDS[kind]
   return {
-    title: rows.length === 1 ? one : many(count),
-    button,
+    name: rows.length === 1 ? one : many(count),
     isDestructive: false,
     text: `The endpoint is called again with the same events. Event ids stay the same, so duplicates can be ignored.${
       hasMore ? ` These are the newest ${count}; repeat it for the others.` : ""

@@ -18,8 +18,7 @@ const ACTIONS: { readonly [N in Name]: (emails: ReadonlyArray<Email>) => Action 
   cancel: (emails) => {
     const waiting = emails.filter(({ status }) => status === "queued")
     return {
-      title: `Cancel ${counted(waiting.length, "email")}?`,
-      button: "Cancel emails",
+      name: `Cancel ${counted(waiting.length, "email")}`,
       isDestructive: true,
       text: `Recipients who have not received them yet will not receive them.${some(waiting.length, emails.length, "were sent already")}`,
       steps: waiting.map(({ id }) => ({ subject: id, run: () => Api.post(`/email/${id}/cancel`) })),
@@ -29,8 +28,7 @@ const ACTIONS: { readonly [N in Name]: (emails: ReadonlyArray<Email>) => Action 
   resend: (emails) => {
     const unreached = emails.filter(({ recipients }) => recipients.some(({ status }) => GIVEN_UP.has(status)))
     return {
-      title: `Resend ${counted(unreached.length, "email")}?`,
-      button: "Resend",
+      name: `Resend ${counted(unreached.length, "email")}`,
       isDestructive: false,
       text: `A copy of each goes to the recipients that it did not reach. Suppressed addresses are left out.${some(unreached.length, emails.length, "have no such recipient")}`,
       steps: unreached.map(({ id }) => ({ subject: id, run: () => Api.post(`/email/${id}/resend`) })),
@@ -40,8 +38,7 @@ const ACTIONS: { readonly [N in Name]: (emails: ReadonlyArray<Email>) => Action 
   suppress: (emails) => {
     const addresses = [...new Set(emails.flatMap(({ recipients }) => recipients.map(({ address }) => address)))]
     return {
-      title: `Suppress ${counted(addresses.length, "address")}?`,
-      button: "Suppress",
+      name: `Suppress ${counted(addresses.length, "address")}`,
       isDestructive: true,
       text: "All recipients of the selected emails receive no more mail, until somebody removes them from the suppressions.",
       steps: addresses.map((email) => ({

@@ -63,7 +63,7 @@ export const SearchActions = ({ filters, found, isAsked, load, onClose }: Props)
           Cancel {found}
         </Button>
       ) : undefined}
-      <Dialog open={action !== undefined} onOpenChange={close} title={action?.title ?? ""}>
+      <Dialog open={action !== undefined} onOpenChange={close} title={action === undefined ? "" : `${action.name}?`}>
         {action === undefined ? undefined : (
           <BulkDialog
             action={action}

@@ -30,11 +30,11 @@ export const SelectionBar = ({ emails, keyName, onClear, others }: Props) => {
   const canSend = useHasScope("email:send")
   const canSuppress = useHasScope("suppressions:write")
   if (emails.length === 0 && action === undefined) return undefined
-  const buttonOf = (name: Bulk.Name, label: string, icon: ReactNode) => {
+  const buttonOf = (name: Bulk.Name, icon: ReactNode) => {
     const offered = Bulk.actionOf(name, emails)
-    return (
-      <Button small icon={icon} disabled={offered.steps.length === 0} onClick={() => setAction(offered)}>
-        {label}
+    return offered.steps.length === 0 ? undefined : (
+      <Button small icon={icon} onClick={() => setAction(offered)}>
+        {offered.name}
       </Button>
     )
   }
@@ -62,11 +62,11 @@ export const SelectionBar = ({ emails, keyName, onClear, others }: Props) => {
       )}
       {canSend ? (
         <>
-          {buttonOf("cancel", "Cancel", <CircleX size={13} />)}
-          {buttonOf("resend", "Resend", <Send size={13} />)}
+          {buttonOf("cancel", <CircleX size={13} />)}
+          {buttonOf("resend", <Send size={13} />)}
         </>
       ) : undefined}
-      {canSuppress ? buttonOf("suppress", "Suppress recipients", <Ban size={13} />) : undefined}
+      {canSuppress ? buttonOf("suppress", <Ban size={13} />) : undefined}
       <Button
         small
         icon={<Download size={13} />}
@@ -80,7 +80,11 @@ export const SelectionBar = ({ emails, keyName, onClear, others }: Props) => {
       <IconButton label="Clear the selection" onClick={onClear}>
         <X size={15} />
       </IconButton>
-      <Dialog open={action !== undefined} onOpenChange={() => setAction(undefined)} title={action?.title ?? ""}>
+      <Dialog
+        open={action !== undefined}
+        onOpenChange={() => setAction(undefined)}
+        title={action === undefined ? "" : `${action.name}?`}
+      >
         {action === undefined ? undefined : (
           <BulkDialog
             action={action}

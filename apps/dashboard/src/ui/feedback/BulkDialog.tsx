@@ -82,7 +82,7 @@ export const BulkDialog = ({ action, onChanged, onClose }: Props) => {
                 disabled={total === 0}
                 onClick={() => void start()}
               >
-                {action.button}
+                {action.name}
               </Button>
             ) : undefined}
           </>

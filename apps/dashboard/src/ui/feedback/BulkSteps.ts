@@ -10,8 +10,8 @@ interface Step {
 
 /** An action on several things, which is asked about first. */
 export interface Action {
-  readonly title: string
-  readonly button: string
+  /** What it does to how many, such as "Cancel 2 emails". */
+  readonly name: string
   readonly isDestructive: boolean
   /** The action, and the things that it changes. */
   readonly text: string
