@@ -254,6 +254,8 @@ await inDashboard("emails in the dashboard", (opened) => {
       .getByText(/^Simulated\. The mailbox does not exist \(550 5\.1\.1\)\. .* The address is now suppressed/u)
       .waitFor()
     await panel.getByText(/remove its suppression and send again\.$/u).waitFor()
+    const bounce = page.locator("li[data-event='email.bounced']")
+    await bounce.getByText("The mailbox does not exist. invalid_recipient", { exact: true }).waitFor()
     await ContactSheet.shoot(page, "email-bounced")
     await panel.getByRole("button", { name: "Remove and send again" }).click()
     await page.getByRole("alertdialog").getByRole("button", { name: "Remove and send again" }).click()

@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router"
+import * as CauseTexts from "@waybill/domain/explanation/CauseTexts"
 import * as ReplyCode from "@waybill/domain/search/ReplyCode"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import type { EventRecord } from "../api/Records.ts"
@@ -48,9 +49,7 @@ export const useActorOf = () => {
 const notesOf = ({ data, type }: EventRecord): ReadonlyArray<string> => {
   const duration = number(data["duration_ms"])
   const attempt = number(data["attempt"])
-  const [mx, tls, category, next, scheduled] = ["mx", "tls", "category", "next_attempt_at", "scheduled_at"].map(
-    (name) => text(data[name]),
-  )
+  const [mx, tls, next, scheduled] = ["mx", "tls", "next_attempt_at", "scheduled_at"].map((name) => text(data[name]))
   const isSandbox = mx === "capture"
   const ip = text(data["ip"])
   const warnings = Array.isArray(data["warnings"]) ? data["warnings"].map(text) : []
@@ -60,7 +59,6 @@ const notesOf = ({ data, type }: EventRecord): ReadonlyArray<string> => {
     tls,
     duration === undefined || isSandbox ? undefined : `${duration} ms`,
     attempt === undefined || attempt < 2 ? undefined : `attempt ${attempt}`,
-    category?.replaceAll("_", " "),
     next === undefined ? undefined : `Next attempt ${formatDateTime(next)}`,
     scheduled === undefined ? undefined : `scheduled for ${formatDateTime(scheduled)}`,
     type === "email.attempt_lost"
@@ -101,6 +99,7 @@ const TimelineEvent = ({ actor, event, isLast }: Props) => {
   const response = text(event.data["response"])
   const isRefusal = code !== undefined && ReplyCode.isCode(String(code))
   const reply = [isRefusal ? undefined : code, enhanced, response].filter((each) => each !== undefined).join(" ")
+  const category = text(event.data["category"])
   const notes = notesOf(event)
   return (
     <li className={cx("relative pl-5", !isLast && "pb-5")} data-event={event.type}>
@@ -147,6 +146,11 @@ const TimelineEvent = ({ actor, event, isLast }: Props) => {
       )}
       <OtherEmail label="Copy:" id={text(event.data["copy_id"])} />
       <OtherEmail label="Copy of" id={text(event.data["resend_of"])} />
+      {category === undefined ? undefined : (
+        <p className="mt-1 text-xs break-words text-ink-2">
+          {CauseTexts.of(category).meaning} <code className="font-mono text-ink-3">{category}</code>
+        </p>
+      )}
       {notes.length === 0 ? undefined : (
         <p className="mt-1 text-xs break-words text-ink-3">
           <UntrustedText text={notes.join(" · ")} />
