@@ -197,7 +197,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     const owner = yield* signUp({ domains: ["acme.test", "pending.dev"] })
     yield* owner.call("POST", "/v1/suppressions", { email: "gone@example.org" })
     const key = yield* owner.keyWith({ scopes: ["email:send"] })
-    const call = (method: string, path: string, body?: unknown) => owner.world.request(method, path, { key, body })
+    const call = (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) =>
+      owner.world.request(method, path, { key, body, headers })
     return { ...owner, admin: owner.key, key, call }
   })
 
@@ -211,6 +212,21 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     }
     assert.match(yield* messageOf("hi@amce.test"), /not a domain of this account\..* Did you mean acme\.test\?$/u)
     assert.notInclude(yield* messageOf("hi@elsewhere.example"), "Did you mean")
+    const emails = [EMAIL, { ...EMAIL, from: "hi@amce.test" }, { ...EMAIL, from: "hi@elsewhere.example" }]
+    const batch = (mode: string, key?: string) =>
+      Effect.map(
+        call("POST", "/v1/email/send/batch", { mode, emails }, key === undefined ? {} : { "idempotency-key": key }),
+        ({ json }) => json,
+      )
+    assert.match(
+      (yield* batch("all_or_nothing")).error.message,
+      /^Message 1 of the batch: The domain amce\.test .* Did you mean acme\.test\?$/u,
+    )
+    const permissive = yield* batch("permissive", "once")
+    const [, near, far] = permissive.data
+    assert.match(near.error.message, /Did you mean acme\.test\?$/u)
+    assert.notInclude(far.error.message, "Did you mean")
+    assert.deepStrictEqual(yield* batch("permissive", "once"), permissive)
   })
 
   it.effect("follows every rule of contract §3", function* () {

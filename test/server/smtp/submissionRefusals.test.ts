@@ -41,6 +41,11 @@ const CASES: ReadonlyArray<Case> = [
     reply: /^550 5\.7\.1 domain_not_verified: The domain elsewhere\.test /u,
   },
   {
+    name: "a domain that is near to one of the account",
+    mail: (customer) => mail(customer, { from: `hi@${customer.domain.replace(".", "x.")}` }),
+    reply: /^550 5\.7\.1 domain_not_verified: .* Did you mean [\w-]+\.[\w.-]+\?/u,
+  },
+  {
     name: "a domain that the key may not use",
     key: { keyDomain: "only.test" },
     mail: mail,

@@ -7,7 +7,6 @@ import * as Sendable from "@waybill/api/schemas/send/Sendable"
 import type { TemplatedMessage } from "@waybill/api/schemas/send/TemplatedMessage"
 import * as Content from "@waybill/domain/email/Content"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
-import { nearestName } from "@waybill/domain/values/nearestName"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -29,16 +28,13 @@ type Verdicts = ReadonlyArray<AcceptCommit.Verdict<Refusal>>
 /** Most domains of an account that a mistyped one is compared with. */
 const MAX_COMPARED_DOMAINS = 100
 
-const isOfUnknownDomain = (error: unknown): error is EmailRefusal.DomainNotVerified =>
-  error instanceof EmailRefusal.DomainNotVerified && error.domain_status === null
+/** Returns the domains of the account, one of which was probably meant; none if they cannot be read. */
+const domainsOf = (account_id: Id.AccountId) =>
+  Effect.orElseSucceed(Domains.names(account_id, MAX_COMPARED_DOMAINS), (): ReadonlyArray<string> => [])
 
-/** Adds to the refusal the domain that was probably meant. */
-const withNearest = Effect.fnUntraced(function* ({ domain, domain_status, field }: EmailRefusal.DomainNotVerified) {
-  const { account_id } = yield* CurrentKey
-  const names = yield* Effect.orElseSucceed(Domains.names(account_id, MAX_COMPARED_DOMAINS), () => [])
-  const nearest = nearestName(domain, names)
-  return yield* new EmailRefusal.DomainNotVerified({ field, domain, domain_status, nearest })
-})
+/** Fails with the refusal of one message and the domain that was probably meant. */
+export const failWithNearest = (account_id: Id.AccountId) => (refusal: EmailRefusal.DomainNotVerified) =>
+  Effect.flatMap(domainsOf(account_id), (domains) => Effect.fail(EmailRefusal.withNearest(refusal, domains)))
 
 /** Accepts a message. */
 export const one = Effect.fnUntraced(
@@ -55,7 +51,10 @@ export const one = Effect.fnUntraced(
       commitTemplated(target, claim, payload, ({ message, used }) => accepting(Draft.fromMessage(message, used))),
     )
   },
-  (sending) => Effect.catchIf(sending, isOfUnknownDomain, withNearest),
+  (sending) =>
+    Effect.catchIf(sending, EmailRefusal.isOfUnknownDomain, (refusal) =>
+      Effect.flatMap(CurrentKey, ({ account_id }) => failWithNearest(account_id)(refusal)),
+    ),
 )
 
 /** Accepts all messages of a batch in one commit or, in permissive mode, those that are acceptable. */
@@ -68,14 +67,18 @@ export const batch = Effect.fnUntraced(function* (
   const millis = yield* Clock.currentTimeMillis
   const request_id = yield* ApiError.RequestId
   const rehearsal = yield* Rehearsal.Current
+  // Read once a message has a domain that the account does not have.
+  let domains: ReadonlyArray<string> | undefined
   const workOn = (drafts: ReadonlyArray<Drafted>) =>
     AcceptCommit.accept<BatchAnswer, Refusal, Refused | Rehearsal.Rehearsed>({
       sender,
       before: rehearsal?.sums,
       at: Timestamp.fromMillis(millis),
       messages: drafts.map((draft) => ({ id: NewIds.newIdAt("EmailId", millis), draft })),
-      answer: (verdicts, sums) => {
-        const answer = mode === "permissive" ? permissiveAnswer(verdicts, request_id) : strictAnswer(verdicts)
+      answer: (decided, sums) => {
+        const answer = Result.flatMap(withNearest(decided, domains), (verdicts) =>
+          mode === "permissive" ? permissiveAnswer(verdicts, request_id) : strictAnswer(verdicts),
+        )
         return rehearsal === undefined
           ? answer
           : Result.andThen(answer, (answer) => Result.fail(new Rehearsal.Rehearsed({ answer, sums: { ...sums } })))
@@ -83,7 +86,14 @@ export const batch = Effect.fnUntraced(function* (
     })
   const begun = emails.map(begin)
   const work = begun.every(isDrafted) ? workOn(begun) : Effect.map(filled(sender.account_id, begun), workOn)
-  const { body, headers } = yield* RequestCommit.commit(call, work).pipe(
+  const committing = RequestCommit.commit(call, work)
+  const { body, headers } = yield* committing.pipe(
+    Effect.catchIf(EmailRefusal.isOfUnknownDomain, () =>
+      Effect.flatMap(domainsOf(sender.account_id), (found) => {
+        domains = found
+        return committing
+      }),
+    ),
     Effect.catchIf(
       (error) => error instanceof Rehearsal.Rehearsed,
       ({ answer, sums }) => {
@@ -180,6 +190,20 @@ const permissiveAnswer = (verdicts: Verdicts, request_id: string): Result.Result
   })
   return Result.succeed(batchOf(data))
 }
+
+/**
+ * Adds the domains that were probably meant. Without the account's domains it fails at the first message that needs them, so
+ * that nothing is committed, nor an answer stored, before they are read.
+ */
+const withNearest = (verdicts: Verdicts, domains: ReadonlyArray<string> | undefined) =>
+  Result.all(
+    verdicts.map((verdict) => {
+      if (Result.isSuccess(verdict) || !EmailRefusal.isOfUnknownDomain(verdict.failure)) return Result.succeed(verdict)
+      return domains === undefined
+        ? Result.fail(verdict.failure)
+        : Result.succeed(Result.fail(EmailRefusal.withNearest(verdict.failure, domains)))
+    }),
+  )
 
 /** The refusal of a message as one of the batch, naming the message. */
 const refusalOfMessage = (index: number, refusal: Refusal): Refused => ({

@@ -1,6 +1,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import * as Sendable from "@waybill/api/schemas/send/Sendable"
+import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Provenance } from "@waybill/store/log/Provenance"
@@ -10,6 +11,7 @@ import * as AcceptCommit from "./AcceptCommit.ts"
 import { commitTemplated } from "./commitTemplated.ts"
 import * as Draft from "./Draft.ts"
 import * as RequestCommit from "./RequestCommit.ts"
+import * as Sends from "./Sends.ts"
 import type { Programs } from "../templates/Programs.ts"
 import type * as Templating from "../templates/Templating.ts"
 import type { ConvertedEmail } from "./SubmittedEmail.ts"
@@ -69,7 +71,8 @@ export const acceptSubmitted = Effect.fn("acceptSubmitted")(function* (
   const committing = Sendable.isTemplated(message)
     ? commitTemplated(target, claim, message, (filled) => accepting(draftOf(submitted, filled.message, filled.used)))
     : RequestCommit.commitClaimed(target, claim, accepting(draftOf(submitted, message)))
-  return yield* Effect.provideService(committing, Provenance, {
+  const accepted = Effect.catchIf(committing, EmailRefusal.isOfUnknownDomain, Sends.failWithNearest(account_id))
+  return yield* Effect.provideService(accepted, Provenance, {
     actor: key === null ? { type: "system", id: null } : { type: "api_key", id: key.id },
     request_id,
     correlation_id: request_id,

@@ -1,4 +1,5 @@
 import type * as Livemode from "../account/Livemode.ts"
+import { nearestName } from "../values/nearestName.ts"
 import * as Refusal from "../values/Refusal.ts"
 import type * as EmailStatus from "./EmailStatus.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
@@ -81,6 +82,14 @@ export class DomainNotVerified extends Refusal.of("DomainNotVerified", 422, "dom
   }
   readonly details = [{ path: this.field, message: `${this.domain} must be a verified domain of this account` }]
 }
+
+/** Whether a message is refused because the account does not have the domain of its sender. */
+export const isOfUnknownDomain = (error: unknown): error is DomainNotVerified =>
+  error instanceof DomainNotVerified && error.domain_status === null
+
+/** Adds to a refusal the domain of the account that was probably meant. */
+export const withNearest = ({ domain, domain_status, field }: DomainNotVerified, domains: ReadonlyArray<string>) =>
+  new DomainNotVerified({ domain, domain_status, field, nearest: nearestName(domain, domains) })
 
 export class DomainNotAllowed extends Refusal.of("DomainNotAllowed", 403, "domain_not_allowed")<{
   readonly field: Field
