@@ -192,7 +192,6 @@ const served = (setup: Setup) => {
         mailHost: "mx.waybill.example",
         inboundDomain: "in.waybill.example",
         submission: null,
-        mail: null,
       }),
     ),
   )

@@ -12,6 +12,5 @@ export const testInstance = (over: Partial<Instance["Service"]> = {}): Instance[
   mailHost: "mx.waybill.test",
   inboundDomain: "in.waybill.test",
   submission: null,
-  mail: null,
   ...over,
 })

@@ -41,10 +41,12 @@ export class Instance extends Context.Service<
     readonly inboundDomain: string
     /** Address on which this process accepts mail over SMTP; `null` if it does not. */
     readonly submission: SubmissionAddress | null
-    /** Address on which this process receives mail; `null` if it does not. */
-    readonly mail: MailAddress | null
   }
 >()("@waybill/server/settings/Instance") {}
 
 /** Settings of the operator for the records of domains. */
 export type RecordSettings = Pick<Instance["Service"], "returnPath" | "trackingHost" | "mailHost">
+/** Address on which this process receives mail; `null` if it does not, as where another program has the usual port. */
+export const ReceivesMailAt = Context.Reference<MailAddress | null>("@waybill/server/settings/ReceivesMailAt", {
+  defaultValue: () => null,
+})

@@ -9,9 +9,11 @@ import { inCell } from "@waybill/store/routing/CurrentCell"
 import * as EmailAccounts from "@waybill/store/routing/EmailAccounts"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
-import { Duration, Effect, Layer, Option, Result } from "effect"
+import { Duration, Effect, Option, Result } from "effect"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewIds from "../process/NewIds.ts"
+import type { MailAddress } from "../settings/Instance.ts"
+import { isEveryAddress } from "../settings/Settings.ts"
 import type { ListenerLimits } from "./ListenerLimits.ts"
 import * as Listener from "./Listener.ts"
 import * as ReceivedDomainReports from "./ReceivedDomainReports.ts"
@@ -106,16 +108,13 @@ export const listen = <R = never>({ host, inbound, limits, name, port, returnPat
     },
   )
 
-export const layer = <R = never>(options: Options<R>) =>
-  Layer.effectDiscard(
-    Effect.flatMap(listen(options), (port) =>
-      Effect.logInfo("mail listener is listening", {
-        host: options.host,
-        port,
-        domain: options.returnPath.domain,
-      }),
-    ),
-  )
+/** Listens as a service does, and returns the address. */
+export const start = <R = never>(options: Options<R>) =>
+  Effect.flatMap(listen(options), (port) => {
+    const { host, returnPath } = options
+    const listening = Effect.logInfo("mail listener is listening", { host, port, domain: returnPath.domain })
+    return Effect.as(listening, { host: isEveryAddress(host) ? null : host, port } satisfies MailAddress)
+  })
 
 const NO_SUCH_ADDRESS = reply(550, "5.1.1", "There is no such address here")
 

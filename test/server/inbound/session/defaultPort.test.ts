@@ -7,6 +7,7 @@ import * as ServiceProcess from "../../../support/world/ServiceProcess.ts"
 import * as World from "../../../support/world/World.ts"
 
 const LISTENS = /mail listener is listening[^\n]*"port":2526\b/u
+const SAMPLE = "curl smtp://127.0.0.1:2526"
 const TAKEN = "no mail comes in: port 2526 is in use; set MAIL_PORT to another"
 
 layer(World.layer, { excludeTestServices: true })("an instance without MAIL_PORT", (it) => {
@@ -20,8 +21,11 @@ layer(World.layer, { excludeTestServices: true })("an instance without MAIL_PORT
       const [listening, ...others] = nodes.filter((node) => LISTENS.test(node.output()))
       assert.lengthOf(others, 0)
       for (const node of nodes)
-        if (node !== listening) assert.include(node.output(), TAKEN)
-        else {
+        if (node !== listening) {
+          assert.include(node.output(), TAKEN)
+          assert.notInclude(node.output(), SAMPLE)
+        } else {
+          assert.include(node.output(), SAMPLE)
           const { key } = yield* ServiceProcess.signUp(node, { domain: "usual.test" })
           const client = yield* Smtp.raw(DEFAULT_MAIL_PORT)
           yield* Effect.promise(() =>

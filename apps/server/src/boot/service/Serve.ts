@@ -51,20 +51,22 @@ export const serveWith = <A, R1, R2>(
     const part = <A, E, R>(role: Role, layer: Layer.Layer<A, E, R>) => (roles.includes(role) ? layer : Layer.empty)
     const exposition = yield* Exposition
     const metrics = Service.metricsRoute(settings, exposition)
+    const smtp = part("smtp", Service.smtp(settings))
     const listeners = Layer.build(
       Layer.mergeAll(
-        part("api", Service.http(settings, postgres.url, metrics)),
+        // The dashboard says where mail comes in.
+        part("api", Layer.provide(Service.http(settings, postgres.url, metrics), smtp)),
         Service.metrics(settings).pipe(Layer.provide(Layer.succeed(Exposition, exposition))),
-        part("smtp", Service.smtp(settings)),
+        smtp,
         part("worker", Background.worker(settings, postgres.url)),
       ),
     ).pipe(Effect.mapError(NotListening.fromError(settings)))
-    const [, done] = yield* Effect.all([listeners, work.meanwhile], { concurrency: 2 })
+    const [listening, done] = yield* Effect.all([listeners, work.meanwhile], { concurrency: 2 })
     const { begin } = yield* Stop.Stop
     const { waiting } = yield* Availability
     // The stop waits for the database as a request does: if it hangs, its connections are closed, and the stop goes on.
     yield* Effect.addFinalizer(() => Effect.andThen(begin, Effect.sync(waiting)))
-    yield* work.ready(done)
+    yield* Effect.provide(work.ready(done), listening)
     isStarted = true
     return yield* Effect.tapError(postgres.died, ({ message }) => Effect.logError(message))
     // Closed before the store is, so that work in progress can still be recorded.

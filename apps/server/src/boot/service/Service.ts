@@ -16,7 +16,7 @@ import { readFile } from "node:fs/promises"
 import { hostname } from "node:os"
 import * as AuthRoutes from "../../signIn/AuthRoutes.ts"
 import * as DashboardPages from "../../http/pages/DashboardPages.ts"
-import { Instance, type MailAddress, type SubmissionAddress } from "../../settings/Instance.ts"
+import { Instance, ReceivesMailAt, type SubmissionAddress } from "../../settings/Instance.ts"
 import * as LogRoutes from "../../http/pages/LogRoutes.ts"
 import * as OperatorRoutes from "../../http/dashboard/OperatorRoutes.ts"
 import * as SavedViewRoutes from "../../http/dashboard/SavedViewRoutes.ts"
@@ -77,7 +77,6 @@ export const instance = (settings: Settings) =>
     mailHost: ehloName(settings),
     inboundDomain: InboundSettings.domainOf(settings),
     submission: submissionOf(settings),
-    mail: mailOf(settings),
   })
 
 const submissionOf = (settings: Settings): SubmissionAddress | null =>
@@ -88,14 +87,6 @@ const submissionOf = (settings: Settings): SubmissionAddress | null =>
         tls: hasSmtpTls(settings),
         tlsPort: Option.getOrNull(settings.smtpsPort),
       }
-    : null
-
-const mailOf = (settings: Settings): MailAddress | null =>
-  settings.roles.includes("smtp")
-    ? Option.match(InboundSettings.portOf(settings), {
-        onNone: () => USUAL_MAIL_PLACE,
-        onSome: (port) => ({ host: isEveryAddress(settings.host) ? null : settings.host, port }),
-      })
     : null
 
 const hasSmtpTls = ({ smtpTlsCert, smtpTlsKey }: Settings): boolean =>
@@ -218,7 +209,7 @@ const smtpTls = ({ smtpTlsCert, smtpTlsKey }: Settings) =>
 
 const USUAL_MAIL_PLACE = { host: "127.0.0.1", port: InboundSettings.DEFAULT_MAIL_PORT }
 
-/** SMTP submission, and the listener for mail that comes in. */
+/** SMTP submission, and the listener for mail that comes in, with its address. */
 export const smtp = (settings: Settings) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -236,16 +227,14 @@ export const smtp = (settings: Settings) =>
       const { inboundDays: days, inboundMaxBytes: maxBytes } = settings
       const inbound = InboundMail.make({ days, maxBytes, name: common.name })
       const listenAt = (place: { readonly host?: string; readonly port: number }) =>
-        Reports.layer({ ...common, ...place, returnPath, inbound })
+        Reports.start({ ...common, ...place, returnPath, inbound })
       const mail = Option.match(InboundSettings.portOf(settings), {
         // Another process on this machine may have the usual place.
         onNone: () =>
-          Layer.catch(listenAt(USUAL_MAIL_PLACE), (error) =>
-            isInUse(error) ? Layer.effectDiscard(Effect.logWarning(NO_MAIL)) : Layer.effectDiscard(Effect.fail(error)),
-          ),
+          Effect.catchIf(listenAt(USUAL_MAIL_PLACE), isInUse, () => Effect.as(Effect.logWarning(NO_MAIL), null)),
         onSome: (port) => listenAt({ port }),
       })
-      return Layer.merge(submission, Layer.provide(mail, dns(settings)))
+      return Layer.merge(submission, Layer.provide(Layer.effect(ReceivesMailAt, mail), dns(settings)))
     }),
   )
 

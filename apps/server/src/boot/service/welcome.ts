@@ -1,6 +1,6 @@
-import { Option, Redacted } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import * as Installation from "./Installation.ts"
-import * as InboundSettings from "../../settings/InboundSettings.ts"
+import { type MailAddress, ReceivesMailAt } from "../../settings/Instance.ts"
 import * as Role from "../../settings/Role.ts"
 import { type Settings, hostAndPort, isBaseUrlMissing, urlOf } from "../../settings/Settings.ts"
 import * as Output from "../../cli/Output.ts"
@@ -9,7 +9,8 @@ import * as Output from "../../cli/Output.ts"
  * Prints the addresses of the service, and at the first start its secrets, which are shown nowhere else: as text on a
  * terminal, and otherwise as log lines, whatever the log level.
  */
-export const welcome = (settings: Settings, { first, hasMail }: Installation.Installed) => {
+export const welcome = Effect.fnUntraced(function* (settings: Settings, { first, hasMail }: Installation.Installed) {
+  const mail = yield* ReceivesMailAt
   const url = urlOf(settings)
   const { roles } = settings
   const explains = !hasMail && settings.transport === "capture" && roles.includes("api")
@@ -30,10 +31,10 @@ export const welcome = (settings: Settings, { first, hasMail }: Installation.Ins
     ...(first === undefined ? [] : secrets(first, isTerminal)),
     ``,
     ...(explains ? example(write, url, key) : []),
-    ...(explains && roles.includes("smtp") ? received(write, settings, url, key) : []),
+    ...(explains && mail !== null ? received(write, mail, url, key) : []),
   ]
-  return isTerminal ? Output.say(READY, ``, ...lines) : Output.sayAsLog(...lines, READY)
-}
+  yield* isTerminal ? Output.say(READY, ``, ...lines) : Output.sayAsLog(...lines, READY)
+})
 
 const READY = "Waybill is ready."
 
@@ -76,11 +77,8 @@ const example = (write: Write, url: string, key: string): ReadonlyArray<string> 
   ``,
 ]
 
-const received = (write: Write, settings: Settings, url: string, key: string): ReadonlyArray<string> => {
-  const at = Option.match(InboundSettings.portOf(settings), {
-    onNone: () => `127.0.0.1:${InboundSettings.DEFAULT_MAIL_PORT}`,
-    onSome: (port) => hostAndPort(settings.host, port),
-  })
+const received = (write: Write, { host, port }: MailAddress, url: string, key: string): ReadonlyArray<string> => {
+  const at = hostAndPort(host ?? "127.0.0.1", port)
   return [
     `Receive a first email, and see it:`,
     ``,

@@ -8,7 +8,7 @@ import { SignIn } from "../../signIn/SignIn.ts"
 import * as Version from "../../process/Version.ts"
 import * as RequestTarget from "../../requests/RequestTarget.ts"
 import * as HomePage from "./HomePage.ts"
-import { Instance } from "../../settings/Instance.ts"
+import { Instance, ReceivesMailAt } from "../../settings/Instance.ts"
 import * as SharedDocument from "./SharedDocument.ts"
 
 /** Folder of the built dashboard. */
@@ -124,14 +124,14 @@ const escaped = (text: string): string =>
 /** Data that the page needs before sign-in. */
 const bootData = Effect.gen(function* () {
   const { oidc, urls } = yield* SignIn
-  const { baseUrl, mail, submission, trackingHost, transport } = yield* Instance
+  const { baseUrl, submission, trackingHost, transport } = yield* Instance
   return JSON.stringify({
     version: Version.VERSION,
     // Without it, the dashboard uses its own address.
     ...(baseUrl === null ? {} : { url: urls.url }),
     transport,
     submission,
-    mail,
+    mail: yield* ReceivesMailAt,
     oidc,
     passkeyDomain: urls.passkeyDomain,
     trackingDomains: trackingHost !== null,
