@@ -45,6 +45,13 @@ await inBrowser("sign-in", (browser) => {
   it("shows an error for a wrong password, then opens the requested screen", { timeout: TIMEOUT }, async () => {
     const { page } = tab
     await page.goto("/emails?status=bounced")
+    const command = page.getByText("npx waybill users password owner@acme.test")
+    const widths = await command.evaluate((node: { readonly scrollWidth: number; readonly clientWidth: number }) => [
+      node.scrollWidth,
+      node.clientWidth,
+    ])
+    assert.isAtMost(widths[0] ?? 0, widths[1] ?? 0, "the command is cut")
+    await page.getByRole("button", { name: "Copy command" }).waitFor()
     await page.getByLabel("Email").fill(instance.owner.email)
     await page.getByLabel("Password").fill("not the password")
     await page.keyboard.press("Enter")

@@ -159,6 +159,15 @@ describe("a table in a terminal", () => {
     ])
   })
 
+  it.effect("folds text between words, and not within a command that is copied", function* () {
+    yield* Effect.void
+    const text = "An operator, or somebody at that machine, runs `waybill users password owner@acme.test`, which replaces it."
+    assert.deepStrictEqual(TerminalTable.folded(text, 80).split("\n"), [
+      "An operator, or somebody at that machine, runs",
+      "`waybill users password owner@acme.test`, which replaces it.",
+    ])
+  })
+
   it.effect("says how long ago a time was, or in how long it is", function* () {
     yield* Effect.void
     const cases: ReadonlyArray<readonly [time: string, text: string | undefined]> = [

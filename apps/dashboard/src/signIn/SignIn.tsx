@@ -5,6 +5,7 @@ import { useState } from "react"
 import * as Auth from "../api/Auth.ts"
 import { instance } from "../api/instance.ts"
 import { Button } from "../ui/controls/Button.tsx"
+import { CopyField } from "../ui/controls/CopyButton.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { TextField } from "../ui/controls/Field.tsx"
 import { SignInLayout } from "./SignInLayout.tsx"
@@ -107,10 +108,10 @@ export const SignIn = () => {
           ) : undefined}
         </div>
       ) : undefined}
-      <p className="mt-6 text-center text-xs text-ink-3">
-        First sign-in? The password was printed when Waybill first started. Lost it? Reset it with{" "}
-        <code className="font-mono">npx waybill users</code>.
+      <p className="mt-6 mb-2 text-center text-xs text-ink-3">
+        First sign-in? The password was printed when Waybill first started. Lost it? Run this there, with your address:
       </p>
+      <CopyField text="npx waybill users password owner@acme.test" label="Copy command" className="sm:-mx-5" />
     </SignInLayout>
   )
 }

@@ -193,7 +193,14 @@ const BELOW = 6
 
 const shownWidth = (text: string): number => widthOf(text.replaceAll(COLOURS, ""))
 
-/** Folds lines that are wider than a terminal between words, with what follows below the begin of their last column. */
+const CODE = /`[^`]+`/gu
+/** Stands for a space that is no place to fold a line at. Texts have no control characters. */
+const HELD = "\0"
+
+/**
+ * Folds lines that are wider than a terminal between words, with what follows below the begin of their last column. Code in
+ * backticks stays in one line, so that it can be copied.
+ */
 export const folded = (text: string, columns: number): string =>
   text
     .split("\n")
@@ -207,12 +214,14 @@ const foldedLine = (line: string, columns: number): string => {
   const margin = " ".repeat(isBelow ? BELOW : column)
   const lines: Array<string> = []
   let current = ""
-  for (const part of line.split(/(?<=\S)( +)(?=\S)/u)) {
+  const fits = columns - widthOf(margin)
+  const held = line.replaceAll(CODE, (code) => (widthOf(code) > fits ? code : code.replaceAll(" ", HELD)))
+  for (const part of held.split(/(?<=\S)( +)(?=\S)/u)) {
     const startsText = isBelow && part.length > 1 && part.trim() === ""
     if (startsText || shownWidth(current + part) > columns) {
       lines.push(current.trimEnd())
       current = margin + part.trimStart()
     } else current += part
   }
-  return [...lines, current].join("\n")
+  return [...lines, current].join("\n").replaceAll(HELD, " ")
 }
