@@ -1,5 +1,5 @@
 import type { Event } from "@waybill/client/Waybill"
-import { Console, Effect, Exit } from "effect"
+import { Clock, Console, Effect, Exit } from "effect"
 import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -186,6 +186,25 @@ describe("a table in a terminal", () => {
 layer(HttpWorld.layer(), { excludeTestServices: true })("a sender at a terminal", (it) => {
   const terminal = (hasColours: boolean) =>
     Effect.provideService(OutputStyle.StandardOutput, { columns: 80, hasColours })
+
+  it.effect("says when scheduled emails are due, in the order of the API", function* () {
+    const { key, send, world } = yield* signUp({ domains: ["acme.test"] })
+    const env = { WAYBILL_URL: world.url, WAYBILL_KEY: key, XDG_CONFIG_HOME: NOWHERE }
+    const now = yield* Clock.currentTimeMillis
+    const at = (minutes: number) => new Date(now + minutes * 60_000).toISOString()
+    yield* send({ to: "ana@example.org", scheduled_at: at(90) })
+    yield* send({ to: "bo@example.org", scheduled_at: at(30 * 60) })
+    const type = (...words: ReadonlyArray<string>) => CommandLine.typeWith(env, "logs", "is:scheduled", ...words)
+    const { output } = yield* terminal(false)(type())
+    assert.match(output, /^created .*\n.* scheduled in 1 d {2}bo@.*\n[^]*^.* scheduled in 1 h {2}ana@/mu)
+    for (const line of output.split("\n")) assert.isAtMost(line.length, 80, line)
+    const { output: wide } = yield* terminal(false)(type("--wide"))
+    assert.match(wide, /^id +created_at +status +scheduled_at +to +subject\n/u)
+    assert.include(wide, ` scheduled  ${at(90)}  ana@example.org `)
+    yield* send({ to: "cy@example.org" })
+    const others = yield* CommandLine.typeWith(env, "logs", "to:cy@example.org")
+    assert.match(others.output, /^id +created_at +status +to +subject\n/u)
+  })
 
   it.effect("searches with the words of the dashboard, in 80 columns, and is told how many there are", function* () {
     const { call, key, keyWith, send, world } = yield* signUp({ domains: ["acme.test"] })

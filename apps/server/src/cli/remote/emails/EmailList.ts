@@ -8,9 +8,11 @@ import { Clock, Effect, Option } from "effect"
 import { Argument } from "effect/cli"
 import * as Output from "../../Output.ts"
 import * as OutputStyle from "../../OutputStyle.ts"
+import { relativeTime } from "../../relativeTime.ts"
 import { call, firstOf, leftOut } from "../ApiClient.ts"
 
 const COLUMNS = ["id", "created_at", "status", "to", "subject"]
+const COLUMNS_OF_SCHEDULED = ["id", "created_at", "status", "scheduled_at", "to", "subject"]
 /** In a terminal, what is read comes first. */
 const TERMINAL_COLUMNS = ["created_at", "status", "to", "subject", "id"]
 
@@ -26,6 +28,16 @@ export const search = Argument.String("search").pipe(
 export const withShownStatus = <A extends Parameters<typeof shownStatus>[0]>(emails: ReadonlyArray<A>) =>
   Effect.map(Clock.currentTimeMillis, (now) => emails.map((email) => ({ ...email, status: shownStatus(email, now) })))
 
+/** Says in the status of a scheduled email in how long it is due. */
+const withDue =
+  (now: number) =>
+  <A extends { readonly status: string; readonly scheduled_at: string | null }>(email: A) => ({
+    ...email,
+    status: isScheduled(email) ? `scheduled ${relativeTime(email.scheduled_at ?? "", now)}` : email.status,
+  })
+
+const isScheduled = ({ status }: { readonly status: string }): boolean => status === "scheduled"
+
 /** Lists the emails that a query finds; a person at a terminal is told how many there are. */
 export const print = Effect.fnUntraced(function* (query: T.LogsQuery, limit: number, json: boolean) {
   const listed = firstOf((client) => client.logs.all(query), limit)
@@ -36,13 +48,10 @@ export const print = Effect.fnUntraced(function* (query: T.LogsQuery, limit: num
   const isTerminal = yield* OutputStyle.isTerminal
   const rows = yield* withShownStatus(found.rows.map((email) => ({ ...email, to: missedFirst(email, email.to) })))
   const more = isTerminal && found.more !== undefined ? yield* counted(query, limit) : found.more
+  const columns = rows.some(isScheduled) ? COLUMNS_OF_SCHEDULED : COLUMNS
   yield* Output.printFirst(
-    { rows, more },
-    {
-      json,
-      columns: isTerminal ? TERMINAL_COLUMNS : COLUMNS,
-      none: "No emails match.",
-    },
+    { rows: isTerminal ? rows.map(withDue(context.now)) : rows, more },
+    { json, columns: isTerminal ? TERMINAL_COLUMNS : columns, none: "No emails match." },
   )
   if (rows.length === 0) yield* sayReading(query, context)
 })
