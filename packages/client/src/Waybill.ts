@@ -261,7 +261,8 @@ export class Waybill {
 
   readonly audit = {
     list: (query: T.AuditQuery = {}) => this.#get<Page<T.AuditEntry>>("/audit", { ...query }),
-    all: () => paginate((after) => this.audit.list({ limit: LARGEST_PAGE, after })),
+    all: ({ after: from, ...query }: T.AuditQuery = {}) =>
+      paginate((after) => this.audit.list({ ...query, limit: LARGEST_PAGE, after }), from),
   }
 
   /** The log of API requests, with masked bodies. */

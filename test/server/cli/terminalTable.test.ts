@@ -161,7 +161,8 @@ describe("a table in a terminal", () => {
 
   it.effect("folds text between words, and not within a command that is copied", function* () {
     yield* Effect.void
-    const text = "An operator, or somebody at that machine, runs `waybill users password owner@acme.test`, which replaces it."
+    const text =
+      "An operator, or somebody at that machine, runs `waybill users password owner@acme.test`, which replaces it."
     assert.deepStrictEqual(TerminalTable.folded(text, 80).split("\n"), [
       "An operator, or somebody at that machine, runs",
       "`waybill users password owner@acme.test`, which replaces it.",
@@ -186,6 +187,37 @@ describe("a table in a terminal", () => {
 layer(HttpWorld.layer(), { excludeTestServices: true })("a sender at a terminal", (it) => {
   const terminal = (hasColours: boolean) =>
     Effect.provideService(OutputStyle.StandardOutput, { columns: 80, hasColours })
+
+  it.effect("lists who changed what, from what to what, in 80 columns", function* () {
+    const { call, key, key_id, world } = yield* signUp({ domains: ["acme.test"] })
+    const env = { WAYBILL_URL: world.url, WAYBILL_KEY: key, XDG_CONFIG_HOME: NOWHERE }
+    const type = (...words: ReadonlyArray<string>) => CommandLine.typeWith(env, "audit-log", "list", ...words)
+    const { json: webhook } = yield* call("POST", "/v1/webhooks", { url: "https://example.org/a", events: ["*"] })
+    const change = { url: "https://example.org/b", events: ["email.bounced", "email.failed"], description: "All" }
+    yield* call("PATCH", `/v1/webhooks/${webhook.id}`, change)
+    const { output } = yield* terminal(false)(type("--object", "webhook", "--limit", "1"))
+    const [head, row, ...changes] = output.split("\n")
+    assert.match(head ?? "", /^occurred +actor +action +object$/u)
+    assert.match(row ?? "", /^\S.* +test +webhook\.updated +https:\/\/example\.org\/b$/u)
+    const told = changes.map((line) => line.trim()).join(" ")
+    assert.match(
+      told,
+      /^url: https:\/\/example\.org\/a → https:\/\/example\.org\/b; events: \* → email\.bounced, email\.failed; /u,
+    )
+    assert.include(told, "description: All")
+    assert.include(told, "Only the first 1 are shown")
+    for (const line of output.split("\n")) assert.isAtMost(TerminalTable.widthOf(line), 80, line)
+    const { output: wide } = yield* terminal(false)(type("--wide", "--actor", key_id))
+    assert.match(
+      wide,
+      /^occurred_at +actor +action +object +changes\n\S+Z +test +webhook\.updated .* description: All$/mu,
+    )
+    const entries = JSON.parse((yield* type("--json", "--search", "domain", "--until", "2h")).output)
+    assert.deepStrictEqual(entries, [])
+    const { data } = (yield* call("GET", "/v1/audit?q=domain")).json
+    assert.deepStrictEqual(JSON.parse((yield* type("--json", "--search", "domain", "--since", "1h")).output), data)
+    assert.include((yield* type("--object", "mail")).errors, '--object does not take "mail": one of account, api_key,')
+  })
 
   it.effect("says when scheduled emails are due, in the order of the API", function* () {
     const { key, send, world } = yield* signUp({ domains: ["acme.test"] })

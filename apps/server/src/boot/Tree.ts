@@ -1,5 +1,6 @@
 import { Command } from "effect/cli"
 import { mcp } from "../cli/remote/mcp.ts"
+import { auditLog } from "../cli/remote/history/auditLog.ts"
 import { domains } from "../cli/remote/domains.ts"
 import { emails } from "../cli/remote/emails/emails.ts"
 import { inbound } from "../cli/remote/inbound.ts"
@@ -10,8 +11,8 @@ import * as OutputStyle from "../cli/OutputStyle.ts"
 import * as Credentials from "../cli/remote/Credentials.ts"
 import * as LoginCommands from "../cli/remote/LoginCommands.ts"
 import { profiles } from "../cli/remote/profiles.ts"
-import { receipt } from "../cli/remote/receipt.ts"
-import { requests } from "../cli/remote/requests.ts"
+import { receipt } from "../cli/remote/history/receipt.ts"
+import { requests } from "../cli/remote/history/requests.ts"
 import { send } from "../cli/remote/emails/send.ts"
 import { suppressions } from "../cli/remote/suppressions.ts"
 import { templates } from "../cli/remote/templates/templates.ts"
@@ -31,6 +32,7 @@ export const commands = [
   webhooks,
   suppressions,
   requests,
+  auditLog,
   inbound,
   templates,
   listen,

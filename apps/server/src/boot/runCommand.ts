@@ -19,6 +19,7 @@ export const REMOTE: ReadonlySet<string> = new Set([
   "webhooks",
   "suppressions",
   "requests",
+  "audit-log",
   "inbound",
   "templates",
   "listen",

@@ -16,8 +16,8 @@ const NUMBER = /^\d[\d,]*(?:\.\d+)?$/u
 const OF_STATE = new Set(["status", "state", "enabled", "verdict", "ok", "type", "event_type"])
 /** Columns with a word that leads to its page. */
 const OF_CAUSE = new Set(["reason"])
-/** Columns with the sentence of a server, for which a list is read. */
-const OF_ANSWER = new Set(["reply", "last_answer"])
+/** Columns for which a list is read: with the sentence of a server, or what a change set. */
+const OF_ANSWER = new Set(["reply", "last_answer", "changes"])
 
 /** Text of an absent value. A column of these alone is left out. */
 export const EMPTY = "-"

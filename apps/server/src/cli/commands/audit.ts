@@ -99,7 +99,9 @@ const count = (wrong: ReadonlyArray<unknown>, what: string): string =>
   `${wrong.length} ${what}${wrong.length === 1 ? "" : "s"}`
 
 export const audit = Command.make("audit").pipe(
-  Command.withDescription("Check that deliveries, recipients and the outbox match the log"),
+  Command.withDescription(
+    "Check that deliveries, recipients and the outbox match the log. Who changed what is in `waybill audit-log`",
+  ),
   Command.withSubcommands([webhooks, emails, work, log]),
   Command.provide(CliStore.layer),
 )

@@ -1,8 +1,8 @@
 import { Argument, Command } from "effect/cli"
-import * as Options from "../Options.ts"
-import * as DataCommand from "../DataCommand.ts"
-import { ApiClient, call, firstOf } from "./ApiClient.ts"
-import * as Flags from "./Flags.ts"
+import * as Options from "../../Options.ts"
+import * as DataCommand from "../../DataCommand.ts"
+import { ApiClient, call, firstOf } from "../ApiClient.ts"
+import * as Flags from "../Flags.ts"
 
 const COLUMNS = ["created_at", "status", "reason", "method", "id", "path"]
 

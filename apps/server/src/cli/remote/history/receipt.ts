@@ -1,8 +1,8 @@
 import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
-import * as Options from "../Options.ts"
-import * as Output from "../Output.ts"
-import { ApiClient, call } from "./ApiClient.ts"
+import * as Options from "../../Options.ts"
+import * as Output from "../../Output.ts"
+import { ApiClient, call } from "../ApiClient.ts"
 
 export const receipt = Command.make(
   "receipt",

@@ -1,0 +1,69 @@
+import type * as T from "@waybill/client/Waybill"
+import { Command, Flag } from "effect/cli"
+import * as DataCommand from "../../DataCommand.ts"
+import * as Options from "../../Options.ts"
+import { ApiClient, firstOf } from "../ApiClient.ts"
+import * as Flags from "../Flags.ts"
+
+const OBJECTS = [
+  "account",
+  "api_key",
+  "domain",
+  "inbound",
+  "inbound_route",
+  "suppression",
+  "team",
+  "template",
+  "test_clock",
+  "webhook",
+] as const satisfies ReadonlyArray<T.AuditQuery["stream"]>
+
+const COLUMNS = ["occurred_at", "actor", "action", "object", "changes"]
+
+const changeOf = ({ field, from, to }: T.AuditChange): string =>
+  `${field}: ${from === null ? "" : `${from} → `}${to ?? "none"}`
+
+/** Names the object by its name. One without a name, or that is the account itself, is named by its kind. */
+const objectOf = ({ stream, stream_id, target_name }: T.AuditEntry): string => {
+  if (stream === "account") return stream
+  return target_name ?? `${stream} ${stream_id}`
+}
+
+const shown = (entry: T.AuditEntry) => ({
+  occurred_at: entry.occurred_at,
+  actor: entry.actor_name ?? entry.actor.id ?? entry.actor.type,
+  action: entry.type,
+  object: objectOf(entry),
+  changes: entry.changes.length === 0 ? null : entry.changes.map(changeOf).join("; "),
+})
+
+const list = DataCommand.firstOf(
+  "list",
+  "List who changed what, newest first",
+  {
+    q: Options.text("search", "Words of the action, or of the name or id of the object or the actor"),
+    stream: Flag.Literals("object", OBJECTS).pipe(
+      Flag.withDescription("Only changes of this kind of object; members are team"),
+      Flag.optional,
+    ),
+    actor_id: Options.text("actor", "Only by this key or member: key_… or usr_…"),
+    created_after: Flags.time("since", "Only changes at or after"),
+    created_before: Flags.time("until", "Only changes before"),
+    limit: Flags.limit,
+  },
+  COLUMNS,
+  function* ({ json: _, limit, ...filters }) {
+    return yield* firstOf((client) => client.audit.all(Flags.present(filters) as T.AuditQuery), limit)
+  },
+  shown,
+  "No changes match.",
+)
+
+export const auditLog = Command.make("audit-log").pipe(
+  Command.withDescription("Changes to keys, domains, webhooks, members and more"),
+  Command.withSubcommands([list]),
+  Command.withExamples([
+    { command: "waybill audit-log list --object webhook --since 7d", description: "Who changed a webhook this week?" },
+  ]),
+  Command.provide(ApiClient.layer),
+)
