@@ -22,9 +22,10 @@ export const render = (): string => {
     "",
     "<!-- Written by npm run generate from apps/server/src/settings/Settings.ts. -->",
     "",
-    "Everything is set by environment variables, and everything has a default. `npx waybill config` shows what is set here",
-    "and now, and with `--all` every setting. A wrong value is named, with what it should be, before anything starts.",
-    "Most instances set `BASE_URL`, `DATABASE_URL`, `TRANSPORT` and, for a relay, `SMTP_URL`.",
+    "Everything is set by environment variables, and everything has a default. `npx waybill config` shows what is set in",
+    "this shell, and with `--all` every setting; what a service that runs on the same `WAYBILL_DATA` has otherwise, it names in a",
+    "line. A wrong value is named, with what it should be, before anything starts. Most instances set `BASE_URL`,",
+    "`DATABASE_URL`, `TRANSPORT` and, for a relay, `SMTP_URL`.",
     ...groups,
     "",
   ].join("\n")

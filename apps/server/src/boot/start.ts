@@ -6,6 +6,7 @@ import * as Output from "../cli/Output.ts"
 import * as Logs from "../observability/Logs.ts"
 import * as NotListening from "./service/NotListening.ts"
 import { Postgres } from "../installation/Postgres.ts"
+import * as RunningSettings from "../installation/RunningSettings.ts"
 import * as Role from "../settings/Role.ts"
 import * as Settings from "../settings/Settings.ts"
 import { waitingFor } from "../process/waitingFor.ts"
@@ -31,8 +32,8 @@ const reach = (url: Redacted.Redacted) =>
 /** Says what a start does, to a person who waits for it at a terminal. */
 const step = (what: string) => (process.stdout.isTTY ? Output.complain(`waybill: ${what}`) : Effect.void)
 
-/** Runs the service until it is stopped. */
-const run = Effect.fnUntraced(function* (settings: Settings.Settings) {
+/** Runs the service until it is stopped. `flags` are settings that the command line has set. */
+const run = Effect.fnUntraced(function* (settings: Settings.Settings, flags: Readonly<Record<string, string>>) {
   yield* Effect.forEach(Settings.misspelled(process.env), (warning) => Effect.logWarning(warning))
   // No pooler stands before an embedded server.
   const isEmbedded = Option.isNone(settings.databaseUrl)
@@ -62,12 +63,16 @@ const run = Effect.fnUntraced(function* (settings: Settings.Settings) {
     },
     { concurrency: "unbounded" },
   )
+  yield* RunningSettings.store(settings.data, flags)
   return yield* service.serve(settings, postgres)
 }, Effect.scoped)
 
 export const start = Command.make("start", { roles }, ({ roles }) =>
   Effect.flatMap(Settings.load, (loaded) =>
-    run({ ...loaded, roles: Option.getOrElse(roles, () => loaded.roles) }).pipe(
+    run(
+      { ...loaded, roles: Option.getOrElse(roles, () => loaded.roles) },
+      Option.match(roles, { onNone: () => ({}), onSome: (given) => ({ ROLES: given.join(",") }) }),
+    ).pipe(
       // Outside the scope, so that everything is logged in the same way until the last step of the stop.
       Effect.provide(Logs.layer(loaded.logLevel)),
     ),

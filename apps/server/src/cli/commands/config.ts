@@ -1,6 +1,7 @@
 import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import { Effect, Option, Result } from "effect"
 import { Argument } from "effect/cli"
+import * as RunningSettings from "../../installation/RunningSettings.ts"
 import { CommandRefused } from "../../process/CommandRefused.ts"
 import * as Settings from "../../settings/Settings.ts"
 import * as DataCommand from "../DataCommand.ts"
@@ -45,6 +46,12 @@ const settingNamed = (text: string) =>
     }),
   )
 
+/** Says how a service that runs is set otherwise. */
+export const sayDifference = Effect.fnUntraced(function* (name: Option.Option<string> = Option.none()) {
+  const line = yield* RunningSettings.difference(name)
+  if (line !== undefined) yield* Output.complain(line)
+})
+
 const problemsOf = (rows: ReadonlyArray<{ readonly problem: string | null }>): ReadonlyArray<string> => [
   ...new Set(rows.flatMap(({ problem }) => problem ?? [])),
 ]
@@ -58,12 +65,14 @@ export const config = DataCommand.command(
     if (Option.isSome(name)) {
       const wanted = yield* settingNamed(name.value)
       const found = rows.filter((row) => row.name === wanted)
+      yield* sayDifference(Option.some(wanted))
       // The problem is the error of the command.
       for (const { problem, ...row } of found) yield* Output.printOne(json ? { ...row, problem } : row, { json })
       const problems = problemsOf(found)
       if (problems.length > 0) return yield* new Settings.SettingsWrong({ problems })
       return
     }
+    yield* sayDifference()
     // Faults come first, in full, and their settings are the first rows.
     const problems = problemsOf(rows)
     const warnings = Settings.misspelled(process.env)

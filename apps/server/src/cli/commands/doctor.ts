@@ -11,6 +11,7 @@ import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as OutputStyle from "../OutputStyle.ts"
 import * as TerminalTable from "../TerminalTable.ts"
+import { sayDifference } from "./config.ts"
 
 const SMTP_PORT = 25
 const MAX_TARGETS = 10
@@ -44,6 +45,7 @@ export const doctor = DataCommand.command(
   },
   function* ({ direct, json, target }) {
     const settings = yield* Settings.load
+    yield* sayDifference()
     // Loaded by this command only.
     const { examine } = yield* Effect.promise(() => import("../../operate/doctor/examine.ts"))
     const findings = yield* Effect.provide(
