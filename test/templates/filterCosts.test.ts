@@ -175,7 +175,7 @@ describe("dates", () => {
       ]) {
         const source = `{{ ${at} | date${format} }}`
         const rendered = Liquid.render(Liquid.compile("text", source, {}), {}, WRITING, ENDLESS)
-        assert.deepStrictEqual(rendered, { text: library.parseAndRenderSync(source) as string }, source)
+        assert.deepInclude(rendered, { text: library.parseAndRenderSync(source) as string }, source)
       }
   })
 

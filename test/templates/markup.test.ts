@@ -226,7 +226,7 @@ describe("variables in HTML", () => {
 
   it("have no place in a text, which is not escaped", () => {
     const rendered = Liquid.render(Liquid.compile("text", "Hi {{ x }}", {}), { x: "<Ana>" }, WRITING)
-    assert.deepStrictEqual(rendered, { text: "Hi <Ana>" })
+    assert.deepInclude(rendered, { text: "Hi <Ana>" })
   })
 
   it("go on after raw text and comments, in which nothing names a part", () => {

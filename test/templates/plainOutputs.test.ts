@@ -46,17 +46,22 @@ const PARTS = { part: "[{{ a }}{{ row.name }}]" }
 const byLibrary = (form: Liquid.Form, source: string) => {
   const engine = Engine.make(form, PARTS)
   // A counter of a template counts among its variables.
-  return Liquid.render({ engine, templates: engine.parse(source) }, structuredClone(VARIABLES), WRITING, ENDLESS)
+  return textOf(
+    Liquid.render({ engine, templates: engine.parse(source) }, structuredClone(VARIABLES), WRITING, ENDLESS),
+  )
 }
+
+/** Returns what was written, or why not. Variables without a value are noted beside the library's own rendering. */
+const textOf = (rendered: Liquid.Rendered) => ("text" in rendered ? rendered.text : rendered)
 
 describe("outputs that are written at once", () => {
   for (const source of SOURCES)
     it(`are those of the library: ${source}`, () => {
       const text = Liquid.render(Liquid.compile("text", source, PARTS), structuredClone(VARIABLES), WRITING, ENDLESS)
-      assert.deepStrictEqual(text, byLibrary("text", source))
+      assert.deepStrictEqual(textOf(text), byLibrary("text", source))
       // In HTML what stands in attributes has a filter of its own, so only the others are compared.
       if (source.includes("<a ")) return
       const html = Liquid.render(Liquid.compile("html", source, PARTS), structuredClone(VARIABLES), WRITING, ENDLESS)
-      assert.deepStrictEqual(html, byLibrary("html", source))
+      assert.deepStrictEqual(textOf(html), byLibrary("html", source))
     })
 })

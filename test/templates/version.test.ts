@@ -77,6 +77,7 @@ describe("a version", () => {
       html: '<html><body class=a><div style="display:none;max-height:0;overflow:hidden">&lt;a\r\nBcc: b&gt;</div><p>Hi</p>',
       text: null,
       preheader: "<a Bcc: b>",
+      missing: [],
     })
   })
 

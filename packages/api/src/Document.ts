@@ -28,7 +28,8 @@ const HEADERS = {
     schema: { type: "string", const: "true" },
   },
   Warning: {
-    description: "Present if a message has no body: it was accepted, and is delivered empty",
+    description:
+      "Present if a message has no body, or its template a variable without a value: it was accepted, and is delivered so",
     schema: { type: "string", examples: ['199 - "The message has no body"'] },
   },
 }

@@ -97,7 +97,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
       "note=",
     )
     const empty = yield* CommandLine.typeWith(env, "send", ...message.slice(0, 4), "--to", "ana@example.org")
-    assert.strictEqual(empty.errors, "The message has no body. It arrives empty.")
+    assert.strictEqual(empty.errors, "The message has no body.")
     assert.include(
       yield* text("emails", "timeline", /msg_\w+/u.exec(empty.output)?.[0] ?? ""),
       "The message has no body",

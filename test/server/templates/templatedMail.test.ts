@@ -51,6 +51,37 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("mail of templates", (it
     assert.deepStrictEqual(reasonOf(yield* send("a".repeat(300_000))), [422, "template_variables_invalid"])
   })
 
+  it.effect("name the variables that were written without a value", function* () {
+    const { call } = yield* shop
+    const text = `{{ name | default: "you" }} {{ order["größe"] }} {{ total | money: currency }}{% if note %}{{ note }}{% endif %}`
+    yield* call("POST", "/v1/templates", { name: "Any", alias: "any", subject: "Hi {{ name }}", text })
+    yield* call("POST", "/v1/templates/any/publish", {})
+    const message = (variables: object) => ({ ...MAIL, template: { alias: "any", variables } })
+    const warningOf = (path: string, body: object) =>
+      Effect.map(call("POST", path, body), ({ headers, status }) => [status, headers.get("warning")])
+    const none = message({ currency: "EUR" })
+    const all = message({ name: "Ana", order: { größe: "M" }, total: null, currency: "EUR" })
+    const send = (body: object) => warningOf("/v1/email/send", body)
+    assert.deepStrictEqual(yield* send(none), [200, '199 - "Variables without a value: name, order.gr??e, total"'])
+    assert.deepStrictEqual(yield* send({ ...none, subject: "Hi" }), [
+      200,
+      '199 - "Variables without a value: order.gr??e, total"',
+    ])
+    assert.deepStrictEqual(yield* send(all), [200, null])
+    const refused = { ...none, from: "hello@elsewhere.example" }
+    const emails = [all, none, { ...MAIL, subject: "Hi" }, none, refused]
+    assert.deepStrictEqual(yield* warningOf("/v1/email/send/batch", { mode: "permissive", emails }), [
+      200,
+      '199 - "Message 2 has no body", 199 - "Messages 1, 3: Variables without a value: name, order.gr??e, total"',
+    ])
+    const { json } = yield* call("POST", "/v1/templates/any/render", { variables: { currency: "EUR" } })
+    assert.deepStrictEqual(json.warnings, [
+      { path: "subject", message: "`name` has no value" },
+      { path: "text", message: "`order.größe` has no value" },
+      { path: "text", message: "`total` has no value" },
+    ])
+  })
+
   it.effect("refuse a subject that no header can have, as without a template", function* () {
     const { call } = yield* shop
     const words = { subject: "Hi {{ x }}", html: "<p>{{ y }}</p>", text: "{{ y }}" }

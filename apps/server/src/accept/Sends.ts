@@ -47,9 +47,14 @@ export const one = Effect.fnUntraced(
       const { body, headers } = yield* RequestCommit.commit(call, accepting(Draft.fromMessage(payload)))
       return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofMessage(payload) } })
     }
-    return yield* RequestCommit.commitBy(call, (target, claim) =>
-      commitTemplated(target, claim, payload, ({ message, used }) => accepting(Draft.fromMessage(message, used))),
+    let missing: ReadonlyArray<string> = []
+    const { body, headers } = yield* RequestCommit.commitBy(call, (target, claim) =>
+      commitTemplated(target, claim, payload, (filled) => {
+        missing = filled.missing
+        return accepting(Draft.fromMessage(filled.message, filled.used))
+      }),
     )
+    return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofVariables(missing) } })
   },
   (sending) =>
     Effect.catchIf(sending, EmailRefusal.isOfUnknownDomain, (refusal) =>
@@ -85,7 +90,8 @@ export const batch = Effect.fnUntraced(function* (
       },
     })
   const begun = emails.map(begin)
-  const work = begun.every(isDrafted) ? workOn(begun) : Effect.map(filled(sender.account_id, begun), workOn)
+  const missing = new Map<number, ReadonlyArray<string>>()
+  const work = begun.every(isDrafted) ? workOn(begun) : Effect.map(filled(sender.account_id, begun, missing), workOn)
   const committing = RequestCommit.commit(call, work)
   const { body, headers } = yield* committing.pipe(
     Effect.catchIf(EmailRefusal.isOfUnknownDomain, () =>
@@ -103,7 +109,8 @@ export const batch = Effect.fnUntraced(function* (
     ),
   )
   const empty = body.data.flatMap(({ id, index }) => (id !== null && isEmpty(emails[index]) ? [index] : []))
-  return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofBatch(empty) } })
+  for (const { id, index } of body.data) if (id === null) missing.delete(index)
+  return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofBatch(empty, missing) } })
 })
 
 /** Whether a message that brings its own words brings none. */
@@ -125,18 +132,22 @@ const begin = (judged: DecodedMessage): Drafted | TemplatedMessage => {
 
 const isDrafted = (begun: Drafted | TemplatedMessage): begun is Drafted => Result.isResult(begun)
 
-/** Makes the messages of templates one after another, each in turns of its own. */
+/** Makes the messages of templates one after another, each in turns of its own, and notes their variables without a value. */
 const filled = Effect.fnUntraced(function* (
   account_id: Id.AccountId,
   begun: ReadonlyArray<Drafted | TemplatedMessage>,
+  missing: Map<number, ReadonlyArray<string>>,
 ) {
   const choices = begun.flatMap((each) => (isDrafted(each) ? [] : [each.template]))
   const found = yield* Templating.lookUp(account_id, choices)
-  return yield* Effect.forEach(begun, (each) =>
+  return yield* Effect.forEach(begun, (each, index) =>
     isDrafted(each)
       ? Effect.succeed(each)
       : Templating.fill(account_id, found, each).pipe(
-          Effect.map(({ message, used }): Drafted => Result.succeed(Draft.fromMessage(message, used))),
+          Effect.map((filled): Drafted => {
+            if (filled.missing.length > 0) missing.set(index, filled.missing)
+            return Result.succeed(Draft.fromMessage(filled.message, filled.used))
+          }),
           Effect.catchIf(Templating.isRefusal, (refusal) => Effect.succeed<Drafted>(Result.fail(refusal))),
         ),
   )

@@ -8,20 +8,44 @@ export interface Headers {
 /** Most messages of a batch that a warning names. */
 const MAX_NAMED_MESSAGES = 10
 
+/** Most variables of a template that a warning names. */
+const MAX_NAMED_VARIABLES = 10
+
 const NONE: Headers = {}
-const warn = (text: string): Headers => ({ warning: `199 - "${text}"` })
+const warn = (...texts: ReadonlyArray<string>): Headers =>
+  texts.length === 0 ? NONE : { warning: texts.map((text) => `199 - "${text}"`).join(", ") }
 const WITHOUT_BODY = warn(Content.NO_BODY)
 
 /** Warns of a message that is delivered empty. That is allowed, and rarely meant. */
 export const ofMessage = (message: Content.Body): Headers => (Content.hasBody(message) ? NONE : WITHOUT_BODY)
 
-/** Warns of the messages of a batch that are delivered empty; `empty` are their indexes. */
-export const ofBatch = (empty: ReadonlyArray<number>): Headers => {
-  if (empty.length === 0) return NONE
-  const named = empty.slice(0, MAX_NAMED_MESSAGES).join(", ")
-  const more = empty.length > MAX_NAMED_MESSAGES ? ` and ${empty.length - MAX_NAMED_MESSAGES} more` : ""
-  return warn(empty.length === 1 ? `Message ${named} has no body` : `Messages ${named}${more} have no body`)
-}
+const listed = (items: ReadonlyArray<string | number>, most: number): string =>
+  `${items.slice(0, most).join(", ")}${items.length > most ? ` and ${items.length - most} more` : ""}`
+
+/** A header holds printable ASCII, and this one quotes its text. */
+const inHeader = (name: string): string => name.replaceAll(/[^\x20-\x7e]|["\\]/gu, "?")
+
+const variables = (names: ReadonlyArray<string>): string =>
+  `Variables without a value: ${listed(names.map(inHeader), MAX_NAMED_VARIABLES)}`
+
+/** Warns of the variables that a template has written without a value. */
+export const ofVariables = (missing: ReadonlyArray<string>): Headers =>
+  missing.length === 0 ? NONE : warn(variables(missing))
+
+const messages = (indexes: ReadonlyArray<number>): string =>
+  `${indexes.length === 1 ? "Message" : "Messages"} ${listed(indexes, MAX_NAMED_MESSAGES)}`
+
+/** Warns of the messages of a batch that are delivered empty, by their indexes, and of those with variables without a value. */
+export const ofBatch = (
+  empty: ReadonlyArray<number>,
+  missing: ReadonlyMap<number, ReadonlyArray<string>> = new Map(),
+): Headers =>
+  warn(
+    ...(empty.length === 0 ? [] : [`${messages(empty)} ${empty.length === 1 ? "has" : "have"} no body`]),
+    ...(missing.size === 0
+      ? []
+      : [`${messages([...missing.keys()])}: ${variables([...new Set([...missing.values()].flat())])}`]),
+  )
 
 type Stored = Pick<Content.Content, "attachments" | "has_html" | "has_text">
 

@@ -24,6 +24,8 @@ import * as Programs from "./Programs.ts"
 export interface Filled {
   readonly message: EmailMessage
   readonly used: UsedTemplate
+  /** Variables that were written without a value. */
+  readonly missing: ReadonlyArray<string>
 }
 
 export type Refusal =
@@ -122,7 +124,12 @@ export const fill = Effect.fnUntraced(function* (account_id: Id.AccountId, found
   const reply_to =
     message.reply_to.length > 0 ? message.reply_to : source.reply_to.flatMap((address) => mailboxOf(address) ?? [])
   const used: UsedTemplate = { id: current.id as Id.TemplateId, version: number, locale: compiled.success.locale }
-  return { message: { ...rest, from, subject, reply_to, html, text }, used } satisfies Filled
+  const missing = rendered.missing.filter(({ path }) => path !== "subject" || (message.subject ?? null) === null)
+  return {
+    message: { ...rest, from, subject, reply_to, html, text },
+    used,
+    missing: [...new Set(missing.map(({ name }) => name))],
+  } satisfies Filled
 })
 
 /** A message that was made of what a template sent when it was last looked up. */

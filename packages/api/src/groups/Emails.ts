@@ -38,7 +38,7 @@ export class Emails extends HttpApiGroup.make("emails")
         annotate(
           "Send an email",
           "email:send",
-          "Accepts and queues a message. The response is sent once the message is stored durably; logs and webhooks report its delivery. A message without `html` and `text` is delivered empty, and the response has the header `Warning`.",
+          "Accepts and queues a message. The response is sent once the message is stored durably; logs and webhooks report its delivery. A message without `html` and `text` is delivered empty, and so is a variable without a value in a template without a schema; the response has the header `Warning`.",
         ),
       )
       .annotate(Bucket, "send"),

@@ -220,7 +220,8 @@ class BoundedEmitter implements Library.Emitter {
 const OUTPUT_LIMIT = `writes more than ${Limits.MAX_OUTPUT_CHARS} characters`
 
 export type Rendered =
-  | { readonly text: string }
+  /** `missing`: the variables that were written without a value. */
+  | { readonly text: string; readonly missing: ReadonlyArray<string> }
   /** `isLate`: the time was over, which may be the machine's doing. */
   | { readonly problem: Problem.Problem; readonly isLate: boolean }
 
@@ -260,7 +261,7 @@ export const render = (
   const emitter = new BoundedEmitter(context)
   try {
     Library.toValueSync(engine.renderer.renderTemplates(templates, context, emitter))
-    return { text: emitter.buffer }
+    return { text: emitter.buffer, missing: [...context.missing] }
   } catch (error) {
     return { problem: problemOf(error), isLate: Failures.isLate(error) }
   }

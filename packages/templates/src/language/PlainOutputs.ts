@@ -55,9 +55,21 @@ const simplify = (engine: Library.Liquid, output: Library.Output): boolean => {
     handler: handlerOf(engine, filter) as (...all: ReadonlyArray<unknown>) => unknown,
     literals: literalsOf(filter.args),
   }))
-  if (path === undefined || filters.some(({ literals }) => literals === undefined)) return false
+  if (path === undefined) return false
+  const name = path.join(".")
+  const hasDefault = output.value.filters.some((filter) => filter.name === "default")
+  if (filters.some(({ literals }) => literals === undefined)) {
+    const original = output.render.bind(output)
+    const render = (context: RenderContext, emitter: Library.Emitter): unknown => {
+      if (!hasDefault && readPath(context, path) === undefined) context.addMissing(name)
+      return original(context, emitter)
+    }
+    output.render = render as never
+    return false
+  }
   const render = (context: RenderContext, emitter: Library.Emitter): void => {
     let value = readPath(context, path)
+    if (value === undefined && !hasDefault) context.addMissing(name)
     const self = { context, liquid: engine }
     for (const { handler, literals = [] } of filters) {
       value = literals.length === 0 ? handler.call(self, value) : handler.call(self, value, ...literals)

@@ -6,11 +6,21 @@ const KEY_STEPS = 5
 
 function* nothing(): Generator<undefined> {}
 
+/** Most variables of one part of a template that are told, and characters of each. */
+const MAX_MISSING = 20
+const MAX_MISSING_CHARS = 100
+
 const isName = (value: unknown): boolean => typeof Library.toValue(value) !== "object" || value === null
 
 /** The library's context, which tells in which scope a name is read; the library evaluates that by generators. */
 export class RenderContext extends Library.Context {
   readonly #pushed: Array<object> = []
+  /** Variables that were written without a value. */
+  missing = new Set<string>()
+
+  addMissing(name: string): void {
+    if (this.missing.size < MAX_MISSING) this.missing.add(name.slice(0, MAX_MISSING_CHARS))
+  }
 
   override push(scope: object): number {
     this.#pushed.push(scope)
@@ -39,7 +49,9 @@ export class RenderContext extends Library.Context {
   override spawn(scope: object = {}): RenderContext {
     const { globals, memoryLimit, opts, ownPropertyOnly, renderLimit, strictVariables, sync } = this
     const limits = { memoryLimit, renderLimit, liquid: this.liquid as unknown }
-    return new RenderContext(scope, opts, { globals, ownPropertyOnly, strictVariables, sync }, limits)
+    const spawned = new RenderContext(scope, opts, { globals, ownPropertyOnly, strictVariables, sync }, limits)
+    spawned.missing = this.missing
+    return spawned
   }
 
   /** The scope of a name, as the library finds it: the innermost one that has it, then the variables. */

@@ -92,6 +92,8 @@ export interface Rendered {
   readonly html: string | null
   readonly text: string | null
   readonly preheader: string | null
+  /** Variables that were written without a value, each in the part that names it. */
+  readonly missing: ReadonlyArray<{ readonly path: string; readonly name: string }>
 }
 
 /** Variables that do not fit, or a source that cannot be rendered with them. */
@@ -120,6 +122,7 @@ export const render = (
     html: null,
     text: null,
   }
+  const missing: Array<Rendered["missing"][number]> = []
   for (const part of PARTS) {
     const program = compiled[part]
     if (program === null) continue
@@ -129,6 +132,7 @@ export const render = (
       return Result.fail({ cause: "rendering", problems: [placed(part, problem)], isLate })
     }
     texts[part] = rendered.text
+    missing.push(...rendered.missing.map((name) => ({ path: part, name })))
   }
   const { html, preheader, subject, text } = texts
   return Result.succeed({
@@ -137,6 +141,7 @@ export const render = (
     html: html === null || preheader === null ? html : withPreheader(html, preheader),
     text,
     preheader: preheader === null ? null : preheader.replaceAll(/\s+/gu, " ").trim(),
+    missing,
   })
 }
 

@@ -81,6 +81,19 @@ export const ofSubject = (kind: TemplateKind, subject: string | null): ReadonlyA
 /** Mail programs cut HTML that is longer. */
 const CLIPPED_BYTES = 102 * 1024
 
+/** Returns the variables that were written without a value, but not those of which a warning about the source says more. */
+export const ofMissing = (
+  missing: Rendering.Rendered["missing"],
+  source: ReadonlyArray<Detail>,
+): ReadonlyArray<Detail> => {
+  const named = new Set(["content", ...source.map(({ message }) => message.split("`", 2)[1] ?? "")])
+  return missing.flatMap(({ name, path }) => {
+    const isNamed = [...named].some((known) => name === known || name.startsWith(`${known}.`))
+    named.add(name)
+    return isNamed ? [] : [{ path, message: `\`${name}\` has no value` }]
+  })
+}
+
 /** Returns what a reader of a rendered mail would miss. */
 export const ofRendered = ({ html, text }: Pick<Rendering.Rendered, "html" | "text">): ReadonlyArray<Detail> => {
   const warnings: Array<Detail> = []

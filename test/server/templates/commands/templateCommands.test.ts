@@ -61,6 +61,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("commands of templates",
     const sent = yield* type("send", ...words)
     const { id } = JSON.parse(sent.output) as { readonly id: string }
     assert.deepInclude((yield* call("GET", `/v1/email/logs/${id}`)).json, { subject: "Bestellung 7" })
+    const greeting = { name: "Hello", alias: "hello", from: "Shop <a@shop.test>", subject: "Hi {{ name }}", text: "Hi" }
+    yield* call("POST", "/v1/templates", greeting)
+    yield* call("POST", "/v1/templates/hello/publish", {})
+    const empty = yield* type("send", "--to", "ana@example.org", "--template", "hello")
+    assert.include(empty.errors, "Variables without a value: name.")
     const bare = yield* type("send", "--to", "ana@example.org", "--text", "Hi")
     assert.strictEqual(bare.code, 1)
 

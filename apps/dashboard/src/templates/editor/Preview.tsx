@@ -25,7 +25,8 @@ interface Props {
 }
 
 /** Every template without a text has this, which is no fault. */
-const isOfText = ({ path }: Problems.TextProblem): boolean => path === "text"
+const isWithoutText = ({ message, path }: Problems.TextProblem): boolean =>
+  path === "text" && message.startsWith("is missing")
 
 /** Shows a mail as readers get it: on a desktop, on a phone, in the dark, and as plain text. */
 export const Preview = ({ locale, onOpen, trial }: Props) => {
@@ -34,8 +35,8 @@ export const Preview = ({ locale, onOpen, trial }: Props) => {
   const [hasImages, setHasImages] = useState(false)
   const { isCurrent, problems, rendered } = trial
   const all = Problems.of(rendered?.warnings ?? [])
-  const warnings = all.filter((warning) => !isOfText(warning))
-  const isDerived = all.some(isOfText)
+  const warnings = all.filter((warning) => !isWithoutText(warning))
+  const isDerived = all.some(isWithoutText)
   const shapes = [
     ["desktop", "Desktop width", Monitor],
     ["phone", "Phone width", Smartphone],

@@ -1,5 +1,6 @@
 import { Waybill, WaybillError } from "@waybill/client/Waybill"
 import { Context, Data, Effect, Layer, Redacted } from "effect"
+import * as Output from "../Output.ts"
 import * as Credentials from "./Credentials.ts"
 
 /** Retries after a lost connection or a 5xx. More would keep somebody waiting who is at a terminal. */
@@ -11,10 +12,15 @@ export class ApiFailure extends Data.TaggedError("ApiFailure")<{
   readonly error: WaybillError
 }> {}
 
+interface Connection {
+  readonly client: Waybill
+  readonly url: string
+  /** Warnings in the answers since they were printed. */
+  readonly warnings: Array<string>
+}
+
 /** Client of the instance that the user is logged in to. */
-export class ApiClient extends Context.Service<ApiClient, { readonly client: Waybill; readonly url: string }>()(
-  "@waybill/server/cli/ApiClient",
-) {
+export class ApiClient extends Context.Service<ApiClient, Connection>()("@waybill/server/cli/ApiClient") {
   static readonly layer = Layer.effect(
     ApiClient,
     Effect.suspend(() => Effect.flatMap(Credentials.load, connect)),
@@ -24,16 +30,31 @@ export class ApiClient extends Context.Service<ApiClient, { readonly client: Way
 /** Makes a client. Fails if the key is incomplete or mistyped. */
 export const connect = ({ key, url }: Credentials.Login) =>
   Effect.try({
-    try: () => ({ url, client: new Waybill(Redacted.value(key), { baseUrl: url, retries: RETRIES }) }),
+    try: (): Connection => {
+      const warnings: Array<string> = []
+      const noting: typeof fetch = async (...request) => {
+        const response = await fetch(...request)
+        for (const [, text = ""] of (response.headers.get("warning") ?? "").matchAll(WARNING)) warnings.push(`${text}.`)
+        return response
+      }
+      return {
+        url,
+        warnings,
+        client: new Waybill(Redacted.value(key), { baseUrl: url, retries: RETRIES, fetch: noting }),
+      }
+    },
     catch: failureOf,
   })
 
-/** Calls the API. */
+/** One of the warnings of a header (RFC 7234 §5.5). */
+const WARNING = /\b199 - "([^"]*)"/gu
+
+/** Calls the API, and prints of what its answer warns. */
 export const call = <A>(request: (client: Waybill) => Promise<A>) =>
-  Effect.flatMap(ApiClient, ({ client, url }) =>
-    Effect.mapError(
-      attempt(() => request(client)),
-      (failure) => withPage(failure, url),
+  Effect.flatMap(ApiClient, ({ client, url, warnings }) =>
+    attempt(() => request(client)).pipe(
+      Effect.mapError((failure) => withPage(failure, url)),
+      Effect.tap(() => Effect.forEach(warnings.splice(0), Output.complain, { discard: true })),
     ),
   )
 

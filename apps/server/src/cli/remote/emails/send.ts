@@ -1,4 +1,3 @@
-import * as Content from "@waybill/domain/email/Content"
 import { Effect, Option } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import * as fs from "node:fs/promises"
@@ -94,7 +93,6 @@ export const send = DataCommand.command(
       { ...(yield* call((client) => client.emails.send(message as MessageWithBody, options))) },
       { json },
     )
-    if (isPlain && !Content.hasBody(message)) yield* Output.complain(`${Content.NO_BODY}. It arrives empty.`)
   },
 ).pipe(
   Command.withExamples([

@@ -161,9 +161,13 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
         if (Result.isFailure(compiled))
           return yield* new TemplateRefusal.TemplateInvalid({ problems: compiled.failure })
         const variables = payload.variables ?? sampleOf(source)
-        const rendered = yield* Templating.render(account_id, compiled.success, { ...payload, variables })
+        const { missing, ...rendered } = yield* Templating.render(account_id, compiled.success, {
+          ...payload,
+          variables,
+        })
         const { html, subject, text } = rendered
         yield* Turn.next
+        const ofSource = Warnings.ofSource(source)
         return {
           object: "rendered_template" as const,
           ...rendered,
@@ -173,7 +177,8 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
           warnings: [
             ...Warnings.ofSubject(record.kind, subject),
             ...Warnings.ofRendered(rendered),
-            ...Warnings.ofSource(source),
+            ...ofSource,
+            ...Warnings.ofMissing(missing, ofSource),
           ],
         }
       }),
