@@ -52,23 +52,19 @@ export const store = Effect.fnUntraced(function* (data: string, flags: Values) {
 })
 
 /** Two names of one folder are no difference. */
-const SAME = "WAYBILL_DATA"
+const FOLDER = "WAYBILL_DATA"
 
-/**
- * Returns in which settings, or whether in one, the service that runs on the data folder differs from this shell; undefined
- * if it does not.
- */
-export const difference = Effect.fnUntraced(function* (name: Option.Option<string>) {
+/** Says in a line in which of these settings, or of all, the service that runs on the data folder differs from this shell. */
+export const differences = Effect.fnUntraced(function* (isShown: (name: string) => boolean = () => true) {
   const data = yield* Effect.option(Settings.TABLE.data.config)
   const running = Option.isNone(data) ? Option.none() : yield* read(data.value)
-  if (Option.isNone(running)) return undefined
+  if (Option.isNone(running)) return []
   const { pid, settings } = running.value
   const here = yield* own
-  const names = new Set([...Object.keys(settings), ...Object.keys(here)])
-  const others = [...names].filter(
-    (each) => each !== SAME && settings[each] !== here[each] && Option.getOrElse(name, () => each) === each,
-  )
-  if (others.length === 0) return undefined
-  const list = others.map((each) => (settings[each] === undefined ? `${each} unset` : `${each}=${settings[each]}`))
-  return `Settings are read from this shell. The service that runs (process ${pid}) has others: ${list.join(", ")}.`
+  const others = [...new Set([...Object.keys(settings), ...Object.keys(here)])]
+    .filter((name) => name !== FOLDER && settings[name] !== here[name] && isShown(name))
+    .map((name) => (settings[name] === undefined ? `${name} unset` : `${name}=${settings[name]}`))
+    .join(", ")
+  if (others === "") return []
+  return [`Settings are read from this shell. The service that runs (process ${pid}) has others: ${others}.`]
 })

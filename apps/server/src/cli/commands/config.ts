@@ -46,12 +46,6 @@ const settingNamed = (text: string) =>
     }),
   )
 
-/** Says how a service that runs is set otherwise. */
-export const sayDifference = Effect.fnUntraced(function* (name: Option.Option<string> = Option.none()) {
-  const line = yield* RunningSettings.difference(name)
-  if (line !== undefined) yield* Output.complain(line)
-})
-
 const problemsOf = (rows: ReadonlyArray<{ readonly problem: string | null }>): ReadonlyArray<string> => [
   ...new Set(rows.flatMap(({ problem }) => problem ?? [])),
 ]
@@ -65,18 +59,18 @@ export const config = DataCommand.command(
     if (Option.isSome(name)) {
       const wanted = yield* settingNamed(name.value)
       const found = rows.filter((row) => row.name === wanted)
-      yield* sayDifference(Option.some(wanted))
+      for (const line of yield* RunningSettings.differences((each) => each === wanted)) yield* Output.complain(line)
       // The problem is the error of the command.
       for (const { problem, ...row } of found) yield* Output.printOne(json ? { ...row, problem } : row, { json })
       const problems = problemsOf(found)
       if (problems.length > 0) return yield* new Settings.SettingsWrong({ problems })
       return
     }
-    yield* sayDifference()
     // Faults come first, in full, and their settings are the first rows.
     const problems = problemsOf(rows)
     const warnings = Settings.misspelled(process.env)
-    for (const line of [...problems, ...warnings]) yield* Output.complain(line)
+    for (const line of [...(yield* RunningSettings.differences()), ...problems, ...warnings])
+      yield* Output.complain(line)
     const sorted = rows.toSorted((one, other) => Number(other.problem !== null) - Number(one.problem !== null))
     const style = yield* OutputStyle.current
     if (json || style.columns === undefined)

@@ -4,6 +4,7 @@ import { Effect, Result, Schema } from "effect"
 import { Flag } from "effect/cli"
 import { CheckDiffers } from "../../process/CommandRefused.ts"
 import * as InstanceKeys from "../../installation/InstanceKeys.ts"
+import * as RunningSettings from "../../installation/RunningSettings.ts"
 import type * as Finding from "../../operate/doctor/Finding.ts"
 import * as Settings from "../../settings/Settings.ts"
 import * as Options from "../Options.ts"
@@ -11,7 +12,6 @@ import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as OutputStyle from "../OutputStyle.ts"
 import * as TerminalTable from "../TerminalTable.ts"
-import { sayDifference } from "./config.ts"
 
 const SMTP_PORT = 25
 const MAX_TARGETS = 10
@@ -45,7 +45,7 @@ export const doctor = DataCommand.command(
   },
   function* ({ direct, json, target }) {
     const settings = yield* Settings.load
-    yield* sayDifference()
+    for (const line of yield* RunningSettings.differences()) yield* Output.complain(line)
     // Loaded by this command only.
     const { examine } = yield* Effect.promise(() => import("../../operate/doctor/examine.ts"))
     const findings = yield* Effect.provide(
