@@ -79,6 +79,14 @@ await inDashboard("what is asked of an address", (opened) => {
       await page.goto(`/emails?search=${search}`)
       await page.getByText(/^Suppressed since .+, complaint\./u).waitFor()
     }
+    // So does a list of earlier mail.
+    await instance.request("DELETE", "/suppressions/other-gone@example.org")
+    await instance.request("POST", "/email/send", { ...refused, to: "other-gone@example.org", subject: "Earlier" })
+    await instance.request("POST", "/suppressions", { email: "other-gone@example.org", reason: "complaint" })
+    await page.reload()
+    await page.getByRole("link", { name: /Earlier/u }).waitFor()
+    await page.getByText(/^Suppressed since .+, complaint\./u).waitFor()
+    await page.getByRole("link", { name: "View refused requests" }).waitFor()
     assert.deepEqual(await Accessibility.violations(page), [])
     await ContactSheet.shoot(page, "emails-suppressed")
     await page.getByRole("link", { name: "View suppression" }).click()

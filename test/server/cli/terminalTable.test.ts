@@ -267,6 +267,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender at a terminal"
       (yield* type("suppressions", "add", "stop@customer.example")).output,
       "stop@customer.example is suppressed.",
     )
+    assert.match(
+      (yield* type("logs", "Stop@customer.example")).errors,
+      /^stop@customer\.example is suppressed since \d{4}-\d\d-\d\d \(manual\)\. Refused .* --recipient 'stop@customer\.example'$/u,
+    )
     yield* type("domains", "add", "mail.shop.dev")
     const domain = yield* terminal(false)(type("domains", "get", "mail.shop.dev"))
     assert.match(

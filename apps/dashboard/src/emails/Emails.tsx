@@ -17,7 +17,7 @@ import { type Selection, useSelection } from "./list/Selection.ts"
 import { SearchActions } from "./list/SearchActions.tsx"
 import { SelectionBar } from "./list/SelectionBar.tsx"
 import { AddressAnswer } from "./search/AddressAnswer.tsx"
-import { delayOf, type EmailFilters, inOrder } from "./search/EmailFilters.ts"
+import { delayOf, inOrder } from "./search/EmailFilters.ts"
 import * as Hits from "./search/Hits.ts"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as MeantSearch from "@waybill/domain/search/MeantSearch"
@@ -134,13 +134,13 @@ export const Emails = () => {
           ) : undefined
         }
       />
+      {canSearch ? <AddressAnswer filters={filters} /> : undefined}
       <Results isPending={isPending}>
         {isUnderstood || isLoading ? (
           <EmailList
             query={query}
             newIds={live.newIds}
             parts={parts}
-            filters={filters}
             selection={selection}
             isFiltered={chips.length > 0}
             clear={clear}
@@ -203,18 +203,16 @@ interface ListProps {
   readonly query: UseInfiniteQueryResult<InfiniteData<Page<Email>>>
   readonly newIds: ReadonlySet<string>
   readonly parts: Hits.Parts
-  readonly filters: EmailFilters
   readonly selection: Selection
   readonly isFiltered: boolean
   readonly clear: ReactNode
 }
 
-const EmailList = ({ clear, filters, isFiltered, newIds, parts, query, selection }: ListProps) => {
+const EmailList = ({ clear, isFiltered, newIds, parts, query, selection }: ListProps) => {
   const { isLoading, rows } = useRows(query)
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = query
   const empty = isFiltered ? (
     <EmptyState icon={<SearchX size={20} />} title="No emails match your filters" action={clear}>
-      <AddressAnswer filters={filters} />
       Change or clear the filters to see more.
     </EmptyState>
   ) : (

@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { soughtAddress } from "@waybill/domain/search/soughtAddress"
 import { Ban, CircleX } from "lucide-react"
 import { useEffect, useRef, useState } from "react"
 import * as Queries from "../../api/Queries.ts"
@@ -10,7 +11,6 @@ import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
 import { BulkDialog } from "../../ui/feedback/BulkDialog.tsx"
 import type { Action } from "../../ui/feedback/BulkSteps.ts"
 import { Dialog } from "../../ui/feedback/Dialog.tsx"
-import { addressOf } from "../search/AddressAnswer.tsx"
 import { type EmailFilters, isWaiting } from "../search/EmailFilters.ts"
 import * as Bulk from "./Bulk.ts"
 
@@ -32,7 +32,7 @@ export const SearchActions = ({ filters, found, isAsked, load, onClose }: Props)
   const [action, setAction] = useState<Action>()
   const canSuppress = useHasScope("suppressions:write")
   const canCancel = useHasScope("email:send") && isWaiting(filters)
-  const address = addressOf(filters)
+  const address = soughtAddress(filters)
   const suppression = useQuery({
     ...Queries.suppressionOf(address ?? ""),
     enabled: address !== undefined && canSuppress,

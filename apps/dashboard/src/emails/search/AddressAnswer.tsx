@@ -1,21 +1,15 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import * as EmailSearch from "@waybill/domain/search/EmailSearch"
+import { soughtAddress } from "@waybill/domain/search/soughtAddress"
 import { Ban } from "lucide-react"
 import * as Queries from "../../api/Queries.ts"
 import { useHasScope } from "../../session/useHasScope.ts"
 import * as SuppressionReason from "../../ui/display/SuppressionReason.ts"
 import type { EmailFilters } from "./EmailFilters.ts"
 
-/** The one address that a search asks for, as a recipient or as its only words. */
-export const addressOf = ({ q, recipient, to = recipient ?? q ?? "" }: EmailFilters): string | undefined => {
-  const address = to.replaceAll('"', "")
-  return EmailSearch.isAddress(address) ? address : undefined
-}
-
-/** Says of an address without mail that it is suppressed: a request to it alone is refused, and leaves no mail. */
+/** Says of the address of a search that it is suppressed: a request to it alone is refused, and leaves no mail. */
 export const AddressAnswer = ({ filters }: { readonly filters: EmailFilters }) => {
-  const address = addressOf(filters)
+  const address = soughtAddress(filters)
   const canRead = useHasScope("suppressions:read")
   const suppression = useQuery({
     ...Queries.suppressionOf(address ?? ""),
@@ -23,7 +17,7 @@ export const AddressAnswer = ({ filters }: { readonly filters: EmailFilters }) =
   }).data
   if (!suppression) return undefined
   return (
-    <p role="status" className="mb-3 flex flex-wrap items-center justify-center gap-x-2 gap-y-1 text-ink">
+    <p role="status" className="flex flex-wrap items-center gap-x-2 gap-y-1 text-sm">
       <Ban size={14} aria-hidden />
       {SuppressionReason.sentenceOf(suppression)}.
       <Link to="/suppressions" search={{ q: suppression.email }} className="link">

@@ -1,9 +1,10 @@
 import type * as T from "@waybill/client/Waybill"
-import type { Context } from "@waybill/domain/search/EmailSearch"
+import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as MeantSearch from "@waybill/domain/search/MeantSearch"
 import { missedFirst } from "@waybill/domain/search/missedFirst"
 import { searchHints } from "@waybill/domain/search/searchHints"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
+import { soughtAddress } from "@waybill/domain/search/soughtAddress"
 import { Clock, Effect, Option } from "effect"
 import { Argument } from "effect/cli"
 import * as Output from "../../Output.ts"
@@ -45,6 +46,7 @@ export const print = Effect.fnUntraced(function* (query: T.LogsQuery, limit: num
   const context = { keys: undefined, now: yield* Clock.currentTimeMillis }
   yield* Effect.forEach(searchHints(query.q ?? "", context), Output.complain, { discard: true })
   const found = yield* Effect.tapError(listed, () => sayReading(query, context))
+  yield* saySuppressed(soughtAddress(EmailSearch.parse(query.q ?? "", context).filters))
   const isTerminal = yield* OutputStyle.isTerminal
   const rows = yield* withShownStatus(found.rows.map((email) => ({ ...email, to: missedFirst(email, email.to) })))
   const more = isTerminal && found.more !== undefined ? yield* counted(query, limit) : found.more
@@ -65,13 +67,29 @@ const counted = Effect.fnUntraced(function* (query: T.LogsQuery, limit: number) 
 const countOf = (total: T.EmailTotal | null) =>
   `${total?.is_exact === false ? "over " : ""}${(total?.count ?? 0).toLocaleString("en")}`
 
+/** Writes a text as one argument of a shell. */
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+
 /** Says how plain words that find nothing are read as a search, as the dashboard does, and how many emails that finds. */
-const sayReading = Effect.fnUntraced(function* (query: T.LogsQuery, context: Context) {
+const sayReading = Effect.fnUntraced(function* (query: T.LogsQuery, context: EmailSearch.Context) {
   const q = MeantSearch.meantBy(query.q ?? "", context)
   if (q === undefined) return
   const list = yield* Effect.option(call((client) => client.logs.list({ ...query, q, limit: 1, count: true })))
   if (Option.isNone(list)) return
   const { total } = list.value
-  const next = total?.count === 0 ? "" : ` To list them: waybill logs '${q.replaceAll("'", "'\\''")}'`
+  const next = total?.count === 0 ? "" : ` To list them: waybill logs ${quoted(q)}`
   yield* Output.complain(`Read as ${q}: ${countOf(total)} ${total?.count === 1 ? "email" : "emails"}.${next}`)
+})
+
+/** Says that an address is suppressed: requests to it alone are refused, and leave no mail in the list. */
+const saySuppressed = Effect.fnUntraced(function* (address: string | undefined) {
+  if (address === undefined) return
+  // A key that may not read suppressions lists the emails all the same.
+  const found = yield* Effect.option(call((client) => client.suppressions.get(address)))
+  if (Option.isNone(found)) return
+  const { created_at, email, reason } = found.value
+  yield* Output.complain(
+    `${email} is suppressed since ${created_at.slice(0, "2026-11-30".length)} (${reason.replace("_", " ")}). ` +
+      `Refused requests: waybill requests list --recipient ${quoted(email)}`,
+  )
 })
