@@ -45,6 +45,10 @@ describe("plain words of a search", () => {
     ["Order number #9108", "metadata:order=9108"],
     ["orderId A-17", "metadata:orderId=A-17"],
     ["can you tell them the news of ana please", "tell news ana"],
+    [
+      "Ana invited you to the team Design of Acme Limited (EU)",
+      '"Ana invited you to the team Design of Acme Limited (EU)"',
+    ],
     // Not a question, or one that no filter says.
     ["at gmail", "provider:gmail"],
     ['"at gmail"', undefined],

@@ -304,16 +304,18 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender at a terminal"
     const wrong = yield* type("logs", "form:ana")
     assert.isTrue(Exit.isFailure(wrong.exit))
     assert.match(wrong.errors, /^waybill: `q` is not understood at “form:ana”. .* Did you mean “from:”\?/u)
-    const question = yield* terminal(false)(type("logs", "queued today"))
-    assert.strictEqual(question.output, "No emails match.")
-    assert.strictEqual(
-      question.errors,
-      "Read as is:queued since:today: 2 emails. To list them: waybill logs 'is:queued since:today'",
-    )
+    // Plain words that find nothing, or are too many, are read as a search.
+    const question = yield* terminal(false)(type("logs", "queued today", "--limit", "1"))
+    assert.match(question.output, /^created [^]*queued[^]*\nOnly the first 1 of 2 are shown; --limit shows more\.$/u)
+    assert.strictEqual(question.errors, "Read as is:queued since:today")
     const unread = yield* type("emails", "list", "why did ana OR bo get it")
     assert.match(unread.errors, /^“OR” is searched as text: .*\nwaybill: .* at most 5 words/u)
-    const long = yield* type("logs", "why did ana not get it")
-    assert.match(long.errors, /^Read as to:ana is:bounced,failed,suppressed: 0 emails\.\nwaybill: .* at most 5 words/u)
+    const nobody = yield* terminal(false)(type("logs", "why did nobody not get it"))
+    assert.deepStrictEqual([nobody.output, nobody.exit], ["No emails match.", Exit.void])
+    assert.strictEqual(nobody.errors, "Read as to:nobody is:bounced,failed,suppressed")
+    const long = yield* type("logs", "which of my emails are queued since today please", "--json")
+    assert.lengthOf(JSON.parse(long.output), 2)
+    assert.strictEqual(long.errors, "Read as is:queued since:today")
     assert.strictEqual((yield* type("logs", "queued today", "--json")).errors, "")
     const timeline = yield* terminal(true)(type("emails", "timeline", first))
     assert.match(timeline.output.replaceAll(COLOURS, ""), /^\d{4}-\d\d-\d\d UTC\n● [\d:.]{12} {12}queued +by \S.*$/u)

@@ -32,7 +32,11 @@ export const meantBy = (text: string, context: EmailSearch.Context): string | un
   const isQuestion = parts.some(({ isRead }) => isRead) || words.length > EmailSearch.MAX_WORDS
   if (!isQuestion || parts.some(({ isRead, search }) => !isRead && isOperator(search))) return undefined
   const search = parts.map((part) => part.search).join(" ")
-  return search === "" || !EmailSearch.parse(search, context).isUnderstood ? undefined : search
+  if (EmailSearch.parse(search, context).isUnderstood) return search === "" ? undefined : search
+  // More words than a search has are a text, such as a subject that was pasted.
+  return words.every(({ isPlain }) => isPlain) && words.length > EmailSearch.MAX_WORDS
+    ? SearchText.writeWord(text.trim())
+    : undefined
 }
 
 /** Whether a word excludes or joins others in other searches: `not`, `-delivered`, `or`. */

@@ -40,12 +40,11 @@ const withDue =
 const isScheduled = ({ status }: { readonly status: string }): boolean => status === "scheduled"
 
 /** Lists the emails that a query finds; a person at a terminal is told how many there are. */
-export const print = Effect.fnUntraced(function* (query: T.LogsQuery, limit: number, json: boolean) {
-  const listed = firstOf((client) => client.logs.all(query), limit)
-  if (json) return yield* Output.printFirst(yield* listed, { json, columns: COLUMNS })
+export const print = Effect.fnUntraced(function* (typed: T.LogsQuery, limit: number, json: boolean) {
   const context = { keys: undefined, now: yield* Clock.currentTimeMillis }
-  yield* Effect.forEach(searchHints(query.q ?? "", context), Output.complain, { discard: true })
-  const found = yield* Effect.tapError(listed, () => sayReading(query, context))
+  if (!json) yield* Effect.forEach(searchHints(typed.q ?? "", context), Output.complain, { discard: true })
+  const { query, ...found } = yield* read(typed, limit, context, json)
+  if (json) return yield* Output.printFirst(found, { json, columns: COLUMNS })
   yield* saySuppressed(soughtAddress(EmailSearch.parse(query.q ?? "", context).filters))
   const isTerminal = yield* OutputStyle.isTerminal
   const rows = yield* withShownStatus(found.rows.map((email) => ({ ...email, to: missedFirst(email, email.to) })))
@@ -55,30 +54,36 @@ export const print = Effect.fnUntraced(function* (query: T.LogsQuery, limit: num
     { rows: isTerminal ? rows.map(withDue(context.now)) : rows, more },
     { json, columns: isTerminal ? TERMINAL_COLUMNS : columns, none: "No emails match." },
   )
-  if (rows.length === 0) yield* sayReading(query, context)
+})
+
+/**
+ * Reads the emails of a query, or of the search that its plain words mean: if they are no search, or find nothing, as in the
+ * dashboard. A program that searches for words gets those with the words.
+ */
+const read = Effect.fnUntraced(function* (
+  query: T.LogsQuery,
+  limit: number,
+  context: EmailSearch.Context,
+  json: boolean,
+) {
+  const listed = (query: T.LogsQuery) =>
+    Effect.map(
+      firstOf((client) => client.logs.all(query), limit),
+      (found) => ({ ...found, query }),
+    )
+  const q = MeantSearch.meantBy(query.q ?? "", context)
+  if (q === undefined) return yield* listed(query)
+  const asMeant = Effect.tap(listed({ ...query, q }), () => Output.complain(`Read as ${q}`))
+  if (!EmailSearch.parse(query.q ?? "", context).isUnderstood) return yield* asMeant
+  const found = yield* listed(query)
+  return found.rows.length > 0 || json ? found : yield* Effect.orElseSucceed(asMeant, () => found)
 })
 
 /** Says how many emails a query finds in all. */
 const counted = Effect.fnUntraced(function* (query: T.LogsQuery, limit: number) {
   const { total } = yield* call((client) => client.logs.list({ ...query, limit: 1, count: true }))
-  return leftOut(limit, countOf(total))
-})
-
-const countOf = (total: T.EmailTotal | null) =>
-  `${total?.is_exact === false ? "over " : ""}${(total?.count ?? 0).toLocaleString("en")}`
-
-/** Writes a text as one argument of a shell. */
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
-
-/** Says how plain words that find nothing are read as a search, as the dashboard does, and how many emails that finds. */
-const sayReading = Effect.fnUntraced(function* (query: T.LogsQuery, context: EmailSearch.Context) {
-  const q = MeantSearch.meantBy(query.q ?? "", context)
-  if (q === undefined) return
-  const list = yield* Effect.option(call((client) => client.logs.list({ ...query, q, limit: 1, count: true })))
-  if (Option.isNone(list)) return
-  const { total } = list.value
-  const next = total?.count === 0 ? "" : ` To list them: waybill logs ${quoted(q)}`
-  yield* Output.complain(`Read as ${q}: ${countOf(total)} ${total?.count === 1 ? "email" : "emails"}.${next}`)
+  const count = (total?.count ?? 0).toLocaleString("en")
+  return leftOut(limit, total?.is_exact === false ? `over ${count}` : count)
 })
 
 /** Says that an address is suppressed: requests to it alone are refused, and leave no mail in the list. */
@@ -90,6 +95,6 @@ const saySuppressed = Effect.fnUntraced(function* (address: string | undefined) 
   const { created_at, email, reason } = found.value
   yield* Output.complain(
     `${email} is suppressed since ${created_at.slice(0, "2026-11-30".length)} (${reason.replace("_", " ")}). ` +
-      `Refused requests: waybill requests list --recipient ${quoted(email)}`,
+      `Refused requests: waybill requests list --recipient '${email.replaceAll("'", "'\\''")}'`,
   )
 })
