@@ -40,12 +40,23 @@ export const Emails = () => {
   const { cancel = false, search: text = "" } = useSearch({ from: "/shell/emails" })
   const navigate = useNavigate({ from: "/emails" })
   const { context, isLoading } = useSearchContext()
-  const { chips, filters, isUnderstood } = useMemo(() => EmailSearch.parse(text, context), [text, context])
+  const asTyped = useMemo(() => EmailSearch.parse(text, context), [text, context])
+  const meant = useMemo(() => MeantSearch.meantBy(text, context), [text, context])
+  const asMeant = useMemo(() => EmailSearch.parse(meant ?? "", context), [meant, context])
+  // A name of a key can be understood only once the keys are known.
+  const typedQuery = useInfiniteQuery({
+    ...LiveEmails.emailListQuery(asTyped.filters),
+    enabled: asTyped.isUnderstood && !isLoading,
+  })
+  const foundNone = !asTyped.isUnderstood || (typedQuery.data !== undefined && rowsIn(typedQuery.data) === 0)
+  // Plain words that find nothing are read as the search that was probably meant.
+  const isRead = meant !== undefined && foundNone && !isLoading
+  const meantQuery = useInfiniteQuery({ ...LiveEmails.emailListQuery(asMeant.filters), enabled: isRead })
+  const query = isRead ? meantQuery : typedQuery
+  const { chips, filters, isUnderstood } = isRead ? asMeant : asTyped
   const parts = useMemo(() => Hits.partsOf(filters), [filters])
   const [isLive, setLive] = useState(true)
-  // A name of a key can be understood only once the keys are known.
   const canSearch = isUnderstood && !isLoading
-  const query = useInfiniteQuery({ ...LiveEmails.emailListQuery(filters), enabled: canSearch })
   const live = LiveEmails.useLiveEmails(filters, isLive && canSearch && query.data !== undefined)
   const selection = useSelection(text)
   const loaded = (query.data?.pages ?? []).flatMap(({ data }) => data)
@@ -71,27 +82,7 @@ export const Emails = () => {
   const typed = useTypedText(text, setSearch, (next) => delayOf(next, context, SEARCH_DELAY_MS))
   // A text that is not understood yet leaves the list as it is until it is committed.
   const isPending = typed.isPending && EmailSearch.parse(typed.text, context).isUnderstood
-  const meant = useMemo(() => MeantSearch.meantBy(text, context), [text, context])
-  const foundNone = !isUnderstood || (query.data !== undefined && loaded.length === 0)
-  // The search that was probably meant is shown also if it finds none, so that the words do not seem to be misunderstood.
-  const meantQuery = useInfiniteQuery({
-    ...LiveEmails.emailListQuery(EmailSearch.parse(meant ?? "", context).filters),
-    enabled: meant !== undefined && foundNone && !isLoading,
-  })
-  const clear = (
-    <span className="flex flex-wrap justify-center gap-2">
-      {meant === undefined || meantQuery.data === undefined ? undefined : rowsIn(meantQuery.data) === 0 ? (
-        <span className="w-full text-sm text-ink-2">
-          Read as <UntrustedText text={meant} />: 0 emails
-        </span>
-      ) : (
-        <Button variant="primary" onClick={() => setSearch(meant)}>
-          Search for {meant}
-        </Button>
-      )}
-      <Button onClick={() => setSearch("")}>Clear filters</Button>
-    </span>
-  )
+  const clear = <Button onClick={() => setSearch("")}>Clear filters</Button>
   const found = total === undefined || total.count === 0 ? undefined : EmailTotals.text(total)
   return (
     <Screen
@@ -113,7 +104,7 @@ export const Emails = () => {
             keyName={keyName}
             disabled={!canSearch || typed.isPending || query.data === undefined}
           />
-          <LiveToggle isOn={isLive} state={live.state} onChange={setLive} />
+          {isUnderstood || isLoading ? <LiveToggle isOn={isLive} state={live.state} onChange={setLive} /> : undefined}
         </>
       }
     >
@@ -134,6 +125,16 @@ export const Emails = () => {
           ) : undefined
         }
       />
+      {isRead ? (
+        <p role="status" className="flex flex-wrap items-center gap-x-2 gap-y-1 text-sm">
+          <span className="min-w-0">
+            Read as <UntrustedText text={meant} />
+          </span>
+          <Button small onClick={() => setSearch(`"${text.replaceAll('"', "")}"`)}>
+            Search as text
+          </Button>
+        </p>
+      ) : undefined}
       {canSearch ? <AddressAnswer filters={filters} /> : undefined}
       <Results isPending={isPending}>
         {isUnderstood || isLoading ? (

@@ -8,6 +8,7 @@ import { cx } from "../../ui/display/cx.ts"
 import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
 import { FilterBar } from "../../ui/layout/FilterBar.tsx"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
+import * as MeantSearch from "@waybill/domain/search/MeantSearch"
 import { SavedViews } from "./SavedViews.tsx"
 import * as SearchedStatus from "@waybill/domain/search/SearchedStatus"
 import { searchHints } from "@waybill/domain/search/searchHints"
@@ -67,6 +68,7 @@ export const EmailSearchBar = ({ actions, context, found, onChange, typed }: Pro
   const input = useRef<HTMLInputElement>(null)
   const { commitNow, isPending, setText, text } = typed
   const { chips, isUnderstood } = useMemo(() => EmailSearch.parse(text, context), [text, context])
+  const isWrong = !isUnderstood && !isPending && MeantSearch.meantBy(text, context) === undefined
   const suggestions = suggestionsOf(text, context)
   const change = (next: string) => {
     setText(next)
@@ -91,7 +93,7 @@ export const EmailSearchBar = ({ actions, context, found, onChange, typed }: Pro
               text={text}
               onText={setText}
               onEnter={commitNow}
-              isInvalid={!isUnderstood && !isPending}
+              isInvalid={isWrong}
             />
             {text === "" ? (
               // Over the list, which keeps its place.
@@ -132,7 +134,7 @@ export const EmailSearchBar = ({ actions, context, found, onChange, typed }: Pro
               <ChipItem
                 key={`${chip.start} ${chip.value}`}
                 chip={chip}
-                isBad={chip.problem !== undefined && !isPending}
+                isBad={chip.problem !== undefined && isWrong}
                 onRemove={() => change(SearchText.without(text, chip))}
               />
             ))}
