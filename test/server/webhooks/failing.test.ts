@@ -210,7 +210,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) =
       SELECT account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, status, created_at::text
       FROM webhook_deliveries WHERE id = ${called.id}`)
     const history = JSON.stringify([{ called: false, error: "the webhook was disabled" }])
-    const newer = Array.from({ length: 100 }, (_, nth) => ({
+    const newer = Array.from({ length: 100 }, (_, nth): Record<string, unknown> => ({
       ...row,
       id: `${called.id}${nth}`,
       event_id: `${row?.event_id}${nth}`,
