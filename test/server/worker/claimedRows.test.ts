@@ -2,7 +2,6 @@ import { PgClient } from "@effect/sql-pg"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
 import type * as EmailState from "@waybill/domain/email/EmailState"
-import * as StreamState from "@waybill/store/streams/StreamState"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -203,9 +202,8 @@ layer(OneConnection)("work under a lease", (it) => {
       inTurn: Effect.sleep("1 second"),
       onPartialResults: () => {},
     }
-    const pending = { message, stream: { ...StreamState.initial(Email), version: 1, state: message } }
     // The watch of the database has a line about the outage; the work has none.
-    const settling = yield* linesWhile(true, commitResult(job, pending, judgement)).pipe(
+    const settling = yield* linesWhile(true, commitResult(job, { message }, judgement)).pipe(
       Effect.provideService(EventStore, store),
       Effect.forkChild({ startImmediately: true }),
     )

@@ -28,8 +28,6 @@ export const BODY_WITH_CLAIM_BYTES = 64 * 1024
 /** Current state that decides about a pending delivery; it may differ from the state at acceptance. */
 export interface PendingDelivery {
   readonly message: EmailState.AcceptedEmail
-  /** The stream that the message was folded from, if its last event is known. */
-  readonly stream: StreamState.StreamState | undefined
   /** Null if the domain was removed, and for test mail, which has none. */
   readonly domain: DomainRecord | null
   /** Suppressed recipients by `Address.keyOf`. */
@@ -58,12 +56,12 @@ export const due = (
   )
 }
 
-type Loaded = Pick<PendingDelivery, "message" | "stream" | "origin" | "content">
+type Loaded = Pick<PendingDelivery, "message" | "origin" | "content">
 
 /** Loads all messages of a claim in four queries, by row id; a fifth reads test clocks, if a message lives on one. */
 export const load = Effect.fn("PendingDeliveries.load")(function* (rows: ReadonlyArray<Leased>) {
   const sql = yield* Sql
-  const { folded, messages, origins } = yield* loadMessages(sql, rows)
+  const { messages, origins } = yield* loadMessages(sql, rows)
   const bodies = yield* loadBodies(sql, rows, messages)
   const clocks = yield* TestClocks.timesOf(rows)
   const loaded = new Map<string, Loaded>()
@@ -71,7 +69,7 @@ export const load = Effect.fn("PendingDeliveries.load")(function* (rows: Readonl
     const message = messages.get(id)
     if (message === undefined) continue
     const content = bodies.get(`${account_id} ${message.accepted.content.sha256}`)
-    loaded.set(id, { message, stream: folded.get(id), origin: origins.get(id) ?? Provenance.system, content })
+    loaded.set(id, { message, origin: origins.get(id) ?? Provenance.system, content })
   }
   return yield* withCurrentState(sql, rows, loaded, clocks)
 })
@@ -105,17 +103,14 @@ const loadMessages = Effect.fnUntraced(function* (sql: Sql, rows: ReadonlyArray<
   const refs = rows.map(({ account_id, stream_id }) => ({ account_id: account_id as AccountId, stream_id }))
   const streams = yield* LogReads.readStreams(sql, refs)
   const messages = new Map<string, EmailState.AcceptedEmail>()
-  const folded = new Map<string, StreamState.StreamState>()
   const origins = new Map<string, Provenance.Provenance>()
   for (const row of rows) {
     const history = streams.get(streamKey(row as { account_id: AccountId; stream_id: string })) ?? []
-    const stream = StreamState.advance(StreamState.initial(Email), history)
-    const state = stream.state as Email.State
+    const state = StreamState.advance(StreamState.initial(Email), history).state as Email.State
     if (state._tag === "Message") messages.set(row.id, state)
-    folded.set(row.id, stream)
     origins.set(row.id, Provenance.following(history[0]))
   }
-  return { folded, messages, origins }
+  return { messages, origins }
 })
 
 /** Whether the body of a message is kept with its claim; that of a larger one is read when the message is attempted. */

@@ -33,10 +33,10 @@ export const commitResult = (job: PipelineJob, pending: Attempted, result: Attem
   return Effect.andThen(job.inTurn, untilCommitted(commit(job.row, pending, result), COMMIT_PAUSE))
 }
 
-type Attempted = Pick<PendingDelivery, "message" | "stream">
+type Attempted = Pick<PendingDelivery, "message">
 
 /** Commits outcomes, suppressions and the row's next time or its end at once, if the lease still holds. */
-const commit = Effect.fnUntraced(function* (row: Leased, { message, stream }: Attempted, result: AttemptResult) {
+const commit = Effect.fnUntraced(function* (row: Leased, { message }: Attempted, result: AttemptResult) {
   const repeated =
     result.suppressIfRepeated.length === 0
       ? []
@@ -55,10 +55,7 @@ const commit = Effect.fnUntraced(function* (row: Leased, { message, stream }: At
   const suppressions = suppress.map((each) => ({ ...each, suppression_id: NewIds.newIdAt("SuppressionId", millis) }))
   const committed = store.transactLeased({
     account_id,
-    streams: [
-      { aggregate: Email, id: row.stream_id, ...(stream === undefined ? {} : { known: stream }) },
-      ...suppressions.map(NewSuppression.streamOf),
-    ],
+    streams: [{ aggregate: Email, id: row.stream_id }, ...suppressions.map(NewSuppression.streamOf)],
     leases: [row],
     needs: Reclaim.clockNeeds(row),
     decide: (view) => {
