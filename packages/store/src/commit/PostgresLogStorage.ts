@@ -175,15 +175,11 @@ const withWakeUps = (
 
 const events = (sql: Client<SqlError.SqlError>, { events: rows, now }: Write) => {
   const columns = rows.map(PackedEvent.columnsOf)
-  // Most batches have only packed events.
-  const isPacked = columns.every(({ packed }) => packed !== null)
-  const json = isPacked
-    ? sql``
-    : sql`, ${Arrays.jsonbs(columns.map(({ data }) => data))}, ${Arrays.jsonbs(columns.map(({ meta }) => meta))}`
   return sql`
-  INSERT INTO events (position, recorded_at, account_id, stream_id, version, stream, type, event_id, packed${sql.literal(isPacked ? "" : ", data, meta")})
+  INSERT INTO events (position, recorded_at, account_id, stream_id, version, stream, type, event_id, packed, data, meta)
   SELECT nextval('event_position'), ${now}::timestamptz, * FROM unnest(${Arrays.texts(rows.map((row) => row.account_id))},
     ${Arrays.texts(rows.map((row) => row.stream_id))}, ${Arrays.ints(rows.map((row) => row.version))},
     ${Arrays.texts(rows.map((row) => row.stream))}, ${Arrays.texts(rows.map((row) => row.type))},
-    ${Arrays.texts(rows.map((row) => row.event_id))}, ${Arrays.texts(columns.map(({ packed }) => packed))}${json})`
+    ${Arrays.texts(rows.map((row) => row.event_id))}, ${Arrays.texts(columns.map(({ packed }) => packed))},
+    ${Arrays.jsonbs(columns.map(({ data }) => data))}, ${Arrays.jsonbs(columns.map(({ meta }) => meta))})`
 }

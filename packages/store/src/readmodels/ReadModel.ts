@@ -51,7 +51,7 @@ export interface ReadModel {
   readonly readable?: (row: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
   /** Writes all rows in one statement, into the live table or into one that a rebuild fills. */
   readonly write: <E>(sql: Client<E>, rows: ReadonlyArray<object>, table?: string) => Statement<object, E>
-  /** Writes rows that the live table does not have, of a large table: to look for each of them costs a tenth of a write. */
+  /** Writes rows that the live table does not have, of a large table: a node of Citus copies a plain insert. */
   readonly insert?: <E>(sql: Client<E>, rows: ReadonlyArray<object>) => Statement<object, E>
   /** Writes few rows by a statement of which a node of Citus keeps the plan. */
   readonly insertOnNode?: <E>(sql: Client<E>, rows: ReadonlyArray<object>) => Statement<object, E>
