@@ -221,6 +221,7 @@ layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, time
           host: "127.0.0.1",
           port: 0,
           name: domain,
+          inbound: Smtp.REPORTS_ONLY,
           returnPath: { domain, secretKeys: [secretKey] },
         }).pipe(Effect.provide(dnsZones({})))
         const acme = yield* Smtp.customer()

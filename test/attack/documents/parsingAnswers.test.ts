@@ -47,7 +47,13 @@ const report = (bytes: string) =>
   Effect.gen(function* () {
     const { domain, secretKey } = World.RETURN_PATH
     const returnPath = { domain, secretKeys: [secretKey] }
-    const port = yield* Reports.listen({ host: "127.0.0.1", port: 0, name: domain, returnPath })
+    const port = yield* Reports.listen({
+      host: "127.0.0.1",
+      port: 0,
+      name: domain,
+      inbound: Smtp.REPORTS_ONLY,
+      returnPath,
+    })
     const { sender } = yield* Smtp.customer()
     const { account_id, stream_id: emailId } = yield* World.send(sender)
     const client = yield* Smtp.raw(port)

@@ -144,6 +144,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a crowd
       host: "127.0.0.1",
       port: 0,
       name: domain,
+      inbound: Smtp.REPORTS_ONLY,
       returnPath: { domain, secretKeys: [secretKey] },
       limits,
     })

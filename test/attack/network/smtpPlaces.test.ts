@@ -137,7 +137,14 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP wi
       maxConnectionsPerAddress: 200,
       maxUnidentifiedPerAddress: 200,
     }
-    const port = yield* Reports.listen({ host: "127.0.0.1", port: 0, name: "mx.test", returnPath, limits })
+    const port = yield* Reports.listen({
+      host: "127.0.0.1",
+      port: 0,
+      name: "mx.test",
+      inbound: Smtp.REPORTS_ONLY,
+      returnPath,
+      limits,
+    })
     const of = { account_id: `acc_${"0".repeat(26)}`, emailId: "msg_01m7ysmwp0e41861050r3gg28a" as never }
     const address = ReturnPath.make(World.RETURN_PATH.secretKey, returnPath.domain, { ...of, recipientIndex: 0 })
     const earlier = yield* Smtp.raw(port)

@@ -28,6 +28,7 @@ export const listen = Effect.gen(function* () {
     host: "127.0.0.1",
     port: 0,
     name: DOMAIN,
+    inbound: Smtp.REPORTS_ONLY,
     returnPath: { domain: DOMAIN, secretKeys: [Buffer.alloc(32, 9)] },
   }).pipe(Effect.provide(yield* Layer.build(Dns.Dns.layer({ servers: [dns.server], query_timeout_ms: 500 }))))
   return { dns, port, record, sign }

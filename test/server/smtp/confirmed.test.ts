@@ -32,6 +32,7 @@ const confirming = Effect.gen(function* () {
     host: "127.0.0.1",
     port: 0,
     name: domain,
+    inbound: Smtp.REPORTS_ONLY,
     returnPath: { domain, secretKeys: [secretKey] },
     limits: {},
   })

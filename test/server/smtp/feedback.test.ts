@@ -16,6 +16,7 @@ const listen = (limits: Reports.Options["limits"] = {}) =>
     host: "127.0.0.1",
     port: 0,
     name: DOMAIN,
+    inbound: Smtp.REPORTS_ONLY,
     returnPath: { domain: DOMAIN, secretKeys: [Buffer.alloc(32, 8), KEY] },
     limits,
   })

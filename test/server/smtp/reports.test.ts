@@ -26,6 +26,7 @@ const listen = (limits: Reports.Options["limits"] = {}) =>
     host: "127.0.0.1",
     port: 0,
     name: "bounces.waybill.test",
+    inbound: Smtp.REPORTS_ONLY,
     returnPath: { domain: DOMAIN, secretKeys: [KEY, OLD_KEY] },
     limits,
   })

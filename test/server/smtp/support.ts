@@ -21,6 +21,7 @@ import nodemailer, { type SendMailOptions } from "nodemailer"
 import type SMTPTransport from "nodemailer/lib/smtp-transport/index.js"
 import * as NewApiKeys from "../../../apps/server/src/operate/NewApiKeys.ts"
 import * as Programs from "../../../apps/server/src/templates/Programs.ts"
+import type * as InboundMail from "../../../apps/server/src/smtp/InboundMail.ts"
 import * as Submission from "../../../apps/server/src/smtp/Submission.ts"
 import * as DatabaseClock from "../../support/DatabaseClock.ts"
 import { dnsZones } from "../../support/mail/dnsZones.ts"
@@ -46,6 +47,13 @@ export const layer = layerOn(World.layer)
 export const layerOfOneMinute = layerOn(World.layerOn(DatabaseClock.layerFresh))
 
 export const MAX_MESSAGE_BYTES = 1024 * 1024
+
+/** Mail other than reports, for a listener that no such mail comes to. */
+export const REPORTS_ONLY: InboundMail.OtherMail<never> = {
+  keep: () => ({ bytes: 0 }),
+  receives: () => Effect.succeed(false),
+  message: () => Effect.die("mail came for no recipient"),
+}
 
 export const submission = (options: Partial<Submission.Options> = {}) =>
   Submission.listen({

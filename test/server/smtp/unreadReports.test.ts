@@ -70,6 +70,7 @@ const report = Effect.fnUntraced(function* (bytes: string, ...refs: ReadonlyArra
     host: "127.0.0.1",
     port: 0,
     name: domain,
+    inbound: Smtp.REPORTS_ONLY,
     returnPath: { domain, secretKeys: [secretKey] },
   })
   const client = yield* Smtp.raw(port)

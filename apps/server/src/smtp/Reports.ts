@@ -27,8 +27,6 @@ export const MAX_CONNECTIONS_PER_ADDRESS = 50
 /** Maximum number of connections without an accepted recipient; the other slots are reserved for those with one. */
 export const MAX_UNIDENTIFIED = 400
 export const MAX_UNIDENTIFIED_PER_ADDRESS = 25
-/** Maximum number of recipients. A report is about one message, which has one return path. */
-export const MAX_RECIPIENTS = 10
 /** Maximum size of a report. Some servers return the whole message, whose files have at most 40 MiB before encoding. */
 export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 export const IDLE = Duration.minutes(5)
@@ -49,8 +47,8 @@ export interface Options<R = never> {
   }
   readonly tls?: Listener.Tls
   readonly limits?: Partial<ListenerLimits>
-  /** Receives all other mail. Without it, only reports are accepted. */
-  readonly inbound?: InboundMail.OtherMail<R>
+  /** Receives all other mail. */
+  readonly inbound: InboundMail.OtherMail<R>
 }
 
 /**
@@ -66,7 +64,7 @@ export const listen = <R = never>({ host, inbound, limits, name, port, returnPat
       // Reports are not passed on, and old servers send other line ends.
       strictLines: false,
       keep: ({ address, recipients }) =>
-        inbound !== undefined && recipients.some((recipient) => !isReporting(returnPath, recipient))
+        recipients.some((recipient) => !isReporting(returnPath, recipient))
           ? inbound.keep(address)
           : recipients.some((recipient) => ReceivedDomainReports.isAddress(roleOf(returnPath, recipient) ?? ""))
             ? { bytes: ReceivedDomainReports.KEEP_BYTES, maxHeld: ReceivedDomainReports.MAX_BYTES_HELD }
@@ -77,7 +75,7 @@ export const listen = <R = never>({ host, inbound, limits, name, port, returnPat
         maxConnectionsPerAddress: MAX_CONNECTIONS_PER_ADDRESS,
         maxUnidentified: MAX_UNIDENTIFIED,
         maxUnidentifiedPerAddress: MAX_UNIDENTIFIED_PER_ADDRESS,
-        maxRecipients: inbound === undefined ? MAX_RECIPIENTS : InboundMail.MAX_RECIPIENTS,
+        maxRecipients: InboundMail.MAX_RECIPIENTS,
         maxMessageBytes: MAX_MESSAGE_BYTES,
         idle: IDLE,
         message: MESSAGE_WITHIN,
@@ -93,13 +91,13 @@ export const listen = <R = never>({ host, inbound, limits, name, port, returnPat
       recipient: (address, client) =>
         isReporting(returnPath, address)
           ? Effect.void
-          : Effect.flatMap(inbound?.receives(address, client) ?? Effect.succeed(false), (receives) =>
+          : Effect.flatMap(inbound.receives(address, client), (receives) =>
               receives ? Effect.void : Effect.fail(NO_SUCH_ADDRESS),
             ),
       identifies: (address) => Option.isSome(bouncedAt(returnPath, address)),
       message: (bytes, transaction) => {
         const [reporting, others] = apart(returnPath, transaction.recipients)
-        if (inbound === undefined || others.length === 0) return receive(returnPath, bytes, transaction)
+        if (others.length === 0) return receive(returnPath, bytes, transaction)
         const received = inbound.message(bytes, transaction, others)
         return reporting.length === 0
           ? received
