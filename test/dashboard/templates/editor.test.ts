@@ -69,6 +69,13 @@ await inDashboard("the editor of templates", (opened) => {
     await warnings.waitFor({ state: "detached" })
     await Editor.retype(page, "HTML", "<p>Hello {{ name }}, order {{ order.number }}</p>")
     await Editor.frame(page).getByText("Hello Name, order Number").waitFor()
+    await page.getByRole("tab", { name: /^Text/u }).click()
+    const text = await Editor.textOf(page, "Text")
+    await Editor.retype(page, "Text", "Dear {{ nmae }}")
+    await warnings.getByText("`nmae` is not in the schema").waitFor()
+    await Editor.retype(page, "Text", text)
+    await warnings.waitFor({ state: "detached" })
+    await page.getByRole("tab", { name: /^HTML/u }).click()
   })
 
   it("offers the variables of the schema while one is typed", { timeout: TIMEOUT }, async () => {
