@@ -28,12 +28,12 @@ export const check = (file: string) =>
  * refused leaves nothing. A file of an earlier release is migrated to this one.
  */
 export const restore = Effect.fn("Restore.restore")(function* (url: Redacted.Redacted, file: string) {
-  const restored = yield* BackupConnection.use(url, (client) => load(client, new Contents(file)))
-  yield* Migrations.migrate(url)
-  return restored
+  const { of, ...restored } = yield* BackupConnection.use(url, (client) => load(client, new Contents(file)))
+  yield* Migrations.migrate(url, MigrationFiles.FOLDER, of)
+  return restored satisfies Restored
 })
 
-const load = async (client: pg.Client, contents: Contents): Promise<Restored> => {
+const load = async (client: pg.Client, contents: Contents) => {
   // A function is made before what it mentions.
   await client.query("SET check_function_bodies = off")
   await client.query("BEGIN")
@@ -53,7 +53,8 @@ const load = async (client: pg.Client, contents: Contents): Promise<Restored> =>
   await client.query("COMMIT")
   // Without statistics the first queries would read whole tables.
   await client.query("ANALYZE")
-  return restored
+  const home = await client.query("SELECT FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass('public.cells')")
+  return { ...restored, of: home.rows.length === 0 ? "cell" : "home" } as const
 }
 
 /** The parts of a file, one after another. */

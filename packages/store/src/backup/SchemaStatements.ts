@@ -48,6 +48,7 @@ export const read = async (client: pg.Client): Promise<SchemaStatements> => {
       ...(await texts(constraints("c.relkind = 'p' AND k.contype IN ('p', 'u', 'x', 'c')"))),
       ...(await texts(indexes("c.relkind = 'p'"))),
       ...(await texts(constraints("k.contype = 'f' AND k.conparentid = 0"))),
+      ...(await client.query<{ readonly text: string }>(MARKS)).rows.map(({ text }) => text),
     ],
   }
 }
@@ -63,6 +64,12 @@ const schemasOf = async (client: pg.Client): Promise<ReadonlyArray<string>> => {
     WHERE n.nspname IN (SELECT c.name COLLATE "C" FROM public.cells c) ORDER BY 1`)
   return rows.map(({ name }) => name)
 }
+
+/** By its mark, processes recognize the database of a cell (`CellDatabase`). */
+const MARKS = `
+  SELECT pg_catalog.format('COMMENT ON SCHEMA public IS %L', d.description) AS text FROM pg_catalog.pg_description d
+  WHERE d.classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass
+    AND d.objoid = 'public'::pg_catalog.regnamespace AND d.description LIKE 'waybill cell %'`
 
 /** Those of the first migration. Others that the database has are the operator's. */
 const EXTENSIONS = ["pg_trgm", "btree_gin"].map((name) => `CREATE EXTENSION IF NOT EXISTS ${name} SCHEMA public`)

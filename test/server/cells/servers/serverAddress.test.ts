@@ -1,3 +1,5 @@
+import * as Backup from "@waybill/store/backup/Backup"
+import * as Restore from "@waybill/store/backup/Restore"
 import * as CellDatabase from "@waybill/store/database/CellDatabase"
 import * as PositionNumbers from "@waybill/store/cells/PositionNumbers"
 import * as ServerCell from "@waybill/store/cells/ServerCell"
@@ -6,7 +8,10 @@ import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import { Effect, Exit, Redacted } from "effect"
 import { readFileSync } from "node:fs"
+import { mkdtemp, rm } from "node:fs/promises"
 import { connect, createServer, type Socket } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { getCACertificates, setDefaultCACertificates, TLSSocket } from "node:tls"
 import pg from "pg"
 import * as Senders from "../../../support/cells/senders.ts"
@@ -135,6 +140,29 @@ layer(World.layer, { excludeTestServices: true })("the address of a cell on a se
       yield* ServerCell.readdress("cell_j", copy, { isLeft: true })
       yield* isUsed(`copied ${role}`)
       yield* World.send(sender)
+    },
+    TIMEOUT,
+  )
+
+  it.effect(
+    "may be that of a backup, also of an older release",
+    function* () {
+      const [server, restored] = [yield* CellServers.make, yield* CellServers.make]
+      yield* ServerCell.make("cell_p", server.url())
+      const sender = yield* senderIn("cell_p")
+      yield* World.send(sender)
+      const sql = yield* Sql
+      yield* inCell("cell_p", sql`DELETE FROM schema_migrations WHERE name = '0002_cells.sql'`)
+      const folder = yield* Effect.acquireRelease(
+        Effect.promise(() => mkdtemp(join(tmpdir(), "waybill-cell-backup-"))),
+        (made) => Effect.promise(() => rm(made, { recursive: true })),
+      )
+      const file = join(folder, "cell.backup")
+      yield* Backup.make(server.url(), file, "1.0.0")
+      yield* Restore.restore(restored.url(), file)
+      yield* server.stop
+      yield* ServerCell.readdress("cell_p", restored.url())
+      yield* World.until(Effect.exit(World.send(sender)), Exit.isSuccess)
     },
     TIMEOUT,
   )
