@@ -45,11 +45,27 @@ export const untilIdle = (sql: Sql, accounts: ReadonlyArray<string>) =>
     Effect.timeoutOption(WAIT_FOR_WORK),
   )
 
+/** Settings by which all servers write a value as the same text, of which rows are compared by their hashes. */
+export const TEXT = {
+  timezone: "UTC",
+  datestyle: "ISO",
+  intervalstyle: "postgres",
+  extra_float_digits: "3",
+  bytea_output: "hex",
+}
+
 /** Runs work in a transaction with another time limit of its statements. */
-export const within = <A, E, R>(sql: Sql, limit: Duration.Duration, work: Effect.Effect<A, E, R>) =>
-  sql.withTransaction(
-    Effect.andThen(sql`SET LOCAL statement_timeout = ${sql.literal(String(Duration.toMillis(limit)))}`, work),
+export const within = <A, E, R>(sql: Sql, limit: Duration.Duration, work: Effect.Effect<A, E, R>) => {
+  const settings = { ...TEXT, statement_timeout: String(Duration.toMillis(limit)) }
+  return sql.withTransaction(
+    Effect.andThen(
+      sql`
+        SELECT set_config(name, value, true) FROM unnest(${Object.keys(settings)}::text[], ${Object.values(settings)}::text[])
+          AS s(name, value)`,
+      work,
+    ),
   )
+}
 
 export const patiently = <A, E, R>(sql: Sql, work: Effect.Effect<A, E, R>) => within(sql, STATEMENT_TIMEOUT, work)
 

@@ -6,6 +6,7 @@ import type { CellServer } from "../routing/CellKeys.ts"
 import { KEEPALIVE } from "../postgres/Sockets.ts"
 import { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import * as MovedTables from "./MovedTables.ts"
+import * as MoveTerms from "./MoveTerms.ts"
 import type { TableParts } from "./MovedRows.ts"
 import * as RowVersions from "./RowVersions.ts"
 
@@ -36,6 +37,8 @@ const open = ({ server, url }: Side) =>
       client.on("error", () => {})
       await client.connect()
       await CellDatabase.requireOwn(server, client)
+      for (const [name, value] of Object.entries(MoveTerms.TEXT))
+        await client.query("SELECT set_config($1, $2, false)", [name, value])
       // Tables of the move are made at this node of Citus alone.
       await client.query("SET citus.enable_ddl_propagation = off")
       return client

@@ -7,10 +7,12 @@ import { inCell } from "@waybill/store/routing/CurrentCell"
 import { Sql } from "@waybill/store/postgres/Sql"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Duration, Effect, Exit, Fiber, Layer, Redacted } from "effect"
+import pg from "pg"
 import * as CellServers from "../../../support/cells/servers.ts"
 import { assert, layer } from "../../../support/effectTest.ts"
 import * as SmtpServer from "../../../support/mail/smtpServer.ts"
 import * as Database from "../../../support/postgres/Database.ts"
+import { otherClient } from "../../../support/postgres/otherClient.ts"
 import { NOWHERE } from "../../../support/nowhere.ts"
 import * as CommandLine from "../../../support/process/CommandLine.ts"
 import * as World from "../../../support/world/World.ts"
@@ -100,6 +102,23 @@ layer(World.layer, { excludeTestServices: true })("the move of an account betwee
       )
       assert.strictEqual(yield* countIn("public", "accounts"), 1)
       assert.strictEqual(yield* countIn("cell_b", "accounts"), 1)
+    },
+    TIMEOUT,
+  )
+
+  it.effect(
+    "is made also between servers that write times and bytes otherwise",
+    function* () {
+      const server = yield* CellServers.make
+      const admin = yield* otherClient(server.running().adminUrl)
+      const { username } = new URL(Redacted.value(server.url()))
+      for (const setting of ["timezone = 'Asia/Kolkata'", "datestyle = 'SQL, DMY'", "bytea_output = 'escape'"])
+        yield* admin.query(`ALTER ROLE ${pg.escapeIdentifier(username)} SET ${setting}`)
+      yield* ServerCell.make("cell_f", server.url())
+      const sender = yield* senderIn("public", "otherwise.test")
+      const sent = yield* World.send(sender)
+      for (const to of ["cell_f", "public"]) assert.strictEqual((yield* AccountMove.move(sender.account_id, to)).to, to)
+      assert.deepStrictEqual(yield* World.timeline(sent), ["EmailQueued"])
     },
     TIMEOUT,
   )
