@@ -10,7 +10,7 @@ import { Cells } from "../routing/Cells.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as Directory from "../routing/directory/Directory.ts"
 import * as PerCell from "../routing/PerCell.ts"
-import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
+import { away, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import * as ServerSockets from "./ServerSockets.ts"
 import * as Session from "./Session.ts"
 
@@ -35,7 +35,7 @@ export const layer = (options: Options) =>
           const sockets = Sockets.make(() => options.url)
           const cells = yield* Directory.make(yield* openDirectory(options, sockets), (cell) => poolOf(cell))
           const opened = Effect.flatMap(CurrentCell, (cell) => openCell(options, sockets, cell))
-          const pools = yield* PerCell.make(Effect.provideService(opened, Cells, cells))
+          const pools = yield* Effect.provideService(PerCell.make(opened), Cells, cells)
           const poolOf: CellClient.ClientOf = (cell) => Effect.map(pools.at(cell), (pool) => pool.sql)
           const sql = yield* CellClient.make(pools.first.sql, poolOf)
           return Context.make(PgClient.PgClient, sql as PgClient.PgClient).pipe(
@@ -53,7 +53,11 @@ export const layer = (options: Options) =>
 /** Opens the connections of one cell: on a server of its own, or else with its schema on that of the first one. */
 const openCell = Effect.fnUntraced(function* (options: Options, home: Sockets.OpenSockets, cell: CellName.CellName) {
   if (cell === CellName.FIRST) return yield* openPool(options, { sockets: home, url: () => options.url }, 1)
-  const { serverOf } = yield* Cells
+  const { names, refresh, serverOf } = yield* Cells
+  const isListed = Effect.map(names, (cells) => cells.includes(cell))
+  const isCell = Effect.flatMap(isListed, (is) => (is ? Effect.succeed(is) : Effect.andThen(refresh, isListed)))
+  // With a schema that is not there, statements would use the tables of the first cell.
+  if (!(yield* Effect.mapError(isCell, isAway))) return yield* Effect.fail(isAway(away()))
   const server = yield* Effect.mapError(serverOf(cell), isAway)
   if (server !== undefined) return yield* openPool(options, yield* ServerSockets.make(cell, server))
   const url = CellName.urlOf(options.url, cell)

@@ -13,6 +13,8 @@ export interface CellsShape {
   readonly names: Effect.Effect<ReadonlyArray<CellName>, StoreUnavailable>
   /** The server of a cell's own; undefined for a schema of the first cell's server. */
   readonly serverOf: (cell: CellName) => Effect.Effect<CellServer | undefined, StoreUnavailable>
+  /** What tells a cell from a removed one of its name, as far as this process knows; undefined for no cell. */
+  readonly markOf: (cell: CellName) => string | undefined
   readonly of: (account_id: string) => Effect.Effect<CellName, StoreUnavailable>
   /** The same at once: undefined while the account's requests wait for the end of its move. */
   readonly ofUnlessFenced: (account_id: string) => Effect.Effect<CellName | undefined, StoreUnavailable>
@@ -46,6 +48,7 @@ export interface DomainAccounts {
 const one: CellsShape = {
   names: Effect.succeed([FIRST]),
   serverOf: () => Effect.undefined,
+  markOf: () => undefined,
   of: () => Effect.succeed(FIRST),
   ofUnlessFenced: () => Effect.succeed(FIRST),
   ofKey: () => Effect.succeed(FIRST),

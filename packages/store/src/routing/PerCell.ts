@@ -1,5 +1,6 @@
 import { Deferred, Duration, Effect, Exit, Scope } from "effect"
 import { type CellName, FIRST } from "./CellName.ts"
+import { Cells } from "./Cells.ts"
 import { CurrentCell, inCell } from "./CurrentCell.ts"
 
 /** One instance of something for each cell, so that no cell waits for another one. */
@@ -14,13 +15,23 @@ export interface PerCell<A, E = never> {
 /** Pause before an instance that could not be built is tried again, so that a server that is away is not asked for each request. */
 const TRIED_AGAIN_AFTER = Duration.millis(500)
 
-/** Makes the instance of the first cell at once, and the others on demand. All of them end with the scope. */
+interface Built<A> {
+  readonly instance: A
+  readonly scope: Scope.Closeable
+  readonly mark: string | undefined
+}
+
+/**
+ * Makes the instance of the first cell at once, and the others on demand. That of a removed cell ends when another cell has its name,
+ * and all of them end with the scope.
+ */
 export const make = Effect.fnUntraced(function* <A, E, R>(
   build: Effect.Effect<A, E, R | Scope.Scope>,
 ): Effect.fn.Return<PerCell<A, E>, E, R | Scope.Scope> {
   const context = yield* Effect.context<R>()
   const parent = yield* Effect.scope
-  const instances = new Map<CellName, A>()
+  const { markOf } = yield* Cells
+  const instances = new Map<CellName, Built<A>>()
   /** Builds under way, or that failed a moment ago: all who want the instance get their outcome. */
   const builds = new Map<CellName, Deferred.Deferred<A, E>>()
   const buildIn = (cell: CellName) =>
@@ -31,19 +42,23 @@ export const make = Effect.fnUntraced(function* <A, E, R>(
       const instance = yield* Effect.onExit(inCell(cell, built), (exit) =>
         Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit),
       )
-      instances.set(cell, instance)
+      instances.set(cell, { instance, scope, mark: markOf(cell) })
       return instance
     })
   const first = yield* buildIn(FIRST)
   const at = (cell: CellName): Effect.Effect<A, E> =>
     Effect.suspend(() => {
-      const instance = instances.get(cell)
-      if (instance !== undefined) return Effect.succeed(instance)
+      const built = instances.get(cell)
+      // What still works in a removed cell goes nowhere else.
+      const mark = cell === FIRST || built === undefined ? undefined : markOf(cell)
+      if (built !== undefined && (mark === undefined || mark === built.mark)) return Effect.succeed(built.instance)
       const begun = builds.get(cell)
       if (begun !== undefined) return Deferred.await(begun)
       const outcome = Deferred.makeUnsafe<A, E>()
       builds.set(cell, outcome)
-      const building = Effect.exit(Effect.provideContext(buildIn(cell), context)).pipe(
+      instances.delete(cell)
+      const end = built === undefined ? Effect.void : Effect.forkIn(Scope.close(built.scope, Exit.void), parent)
+      const building = Effect.exit(Effect.andThen(end, Effect.provideContext(buildIn(cell), context))).pipe(
         Effect.tap((exit) => Deferred.done(outcome, exit)),
         Effect.tap((exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.sleep(TRIED_AGAIN_AFTER))),
         Effect.ensuring(Effect.sync(() => builds.delete(cell))),

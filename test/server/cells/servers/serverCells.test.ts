@@ -1,8 +1,11 @@
+import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as PositionNumbers from "@waybill/store/cells/PositionNumbers"
 import * as ServerCell from "@waybill/store/cells/ServerCell"
+import * as AccountMove from "@waybill/store/moves/AccountMove"
+import * as CellStates from "@waybill/store/operations/CellStates"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import { Sql } from "@waybill/store/postgres/Sql"
-import { Effect, Exit, Layer } from "effect"
+import { Effect, Exit, Layer, Redacted } from "effect"
 import * as CellServers from "../../../support/cells/servers.ts"
 import { assert, layer } from "../../../support/effectTest.ts"
 import * as SmtpServer from "../../../support/mail/smtpServer.ts"
@@ -90,6 +93,27 @@ layer(World.layer, { excludeTestServices: true, timeout: "240 seconds" })("cells
       for (const name of ["users", "account_cells", "account_names", "cells", "source_counts"])
         assert.notInclude(names, name)
       for (const name of ["events", "outbox", "rate_windows", "processes"]) assert.include(names, name)
+    },
+    TIMEOUT,
+  )
+
+  it.effect(
+    "may have the name of a removed cell, in whose place no process takes another one",
+    function* () {
+      const sql = yield* Sql
+      const database = inCell("cell_f", sql<{ readonly name: string }>`SELECT current_database() AS name`)
+      const { url } = yield* Database.Fresh
+      const nameOf = (of: Redacted.Redacted) => new URL(Redacted.value(of)).pathname.slice(1)
+      for (const [nth, server] of [yield* CellServers.make, undefined, yield* CellServers.make].entries()) {
+        if (nth > 0) assert.isTrue(yield* CellStates.removeEmpty("cell_f"))
+        yield* server === undefined ? CellSchema.make("cell_f") : ServerCell.make("cell_f", server.url())
+        assert.deepStrictEqual(yield* database, [{ name: nameOf(server?.url() ?? url) }])
+        const sender = yield* senderIn("cell_f", "again.test")
+        const sent = yield* World.send(sender)
+        const other = World.timeline(sent).pipe(Effect.provide(Layer.fresh(World.services(url))))
+        assert.deepStrictEqual(yield* other, ["EmailQueued"])
+        yield* AccountMove.move(sender.account_id, "public")
+      }
     },
     TIMEOUT,
   )

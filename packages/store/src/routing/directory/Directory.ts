@@ -249,6 +249,12 @@ export const make = Effect.fnUntraced(function* (
             const stored = servers.get(cell)
             return stored === undefined ? undefined : open(stored)
           }),
+    markOf: (cell) => {
+      if (!known.names.includes(cell)) return undefined
+      const stored = known.servers.get(cell)
+      // A cell may go to another node.
+      return stored === undefined ? "schema" : "address" in stored ? stored.identity : "node"
+    },
     names: Effect.map(latest, ({ names }) => names),
     of: (account_id) => unlessAlone(Effect.suspend(() => ofLive(Livemode.liveAccountOf(account_id)))),
     ofUnlessFenced: (account_id) => unlessAlone(ofLiveNow(Livemode.liveAccountOf(account_id))),
