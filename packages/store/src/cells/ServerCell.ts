@@ -10,6 +10,8 @@ import { inCell } from "../routing/CurrentCell.ts"
 import * as CellSchema from "./CellSchema.ts"
 import * as PositionNumbers from "./PositionNumbers.ts"
 
+const ENCODING = "UTF8"
+
 const refused = (message: string) => new CellSchema.CellRefused({ message })
 
 const unlessUnfit = <A, R>(name: string, work: Effect.Effect<A, CellDatabase.CellDatabaseUnfit, R>) =>
@@ -45,7 +47,11 @@ export const make = Effect.fn("ServerCell.make")(
     yield* requireKey(keys)
     if ((yield* sql`SELECT FROM cells WHERE name = ${cell}`).length > 0)
       return yield* refused(`there is a cell ${cell} already`)
-    yield* unlessUnfit(cell, CellDatabase.look(url))
+    const { encoding } = yield* unlessUnfit(cell, CellDatabase.look(url))
+    if (encoding !== ENCODING)
+      return yield* refused(
+        `the database at this address has the encoding ${encoding}, which cannot hold all mail; make one with ${ENCODING}`,
+      )
     const identity = randomUUID()
     const found = yield* CellDatabase.mark(url, identity).pipe(Effect.mapError(({ message }) => refused(message)))
     if (found.identity !== null) {
@@ -103,8 +109,8 @@ const isStillServed = (former: Redacted.Redacted, identity: string, url: Redacte
     const found = yield* CellDatabase.look(former)
     return found.identity === identity && !(yield* CellDatabase.isSame(former, url))
   }).pipe(
-    // A standby, or one that does not answer.
-    Effect.orElseSucceed(() => false),
+    // A standby, or one that does not answer. One that is full serves those who are there.
+    Effect.catch(({ isFull = false }) => Effect.succeed(isFull)),
   )
 
 /**

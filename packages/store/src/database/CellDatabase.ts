@@ -15,12 +15,17 @@ import * as Session from "./Session.ts"
 import { watchedClient } from "./watchedClient.ts"
 
 /** The database of a cell's server cannot be used, with the reason in words. */
-export class CellDatabaseUnfit extends Data.TaggedError("CellDatabaseUnfit")<{ readonly message: string }> {}
+export class CellDatabaseUnfit extends Data.TaggedError("CellDatabaseUnfit")<{
+  readonly message: string
+  /** Whether it answers, and lets no more clients in. */
+  readonly isFull?: boolean
+}> {}
 
 /** Properties of a database, as its server tells them. */
 export interface Found {
   readonly version: number
   readonly is_standby: boolean
+  readonly encoding: string
   /** Identity of the cell that it belongs to. */
   readonly identity: string | null
   readonly tables: number
@@ -38,8 +43,12 @@ const MARKING = 0x5742_4d4b
 
 const LOOK = `
   SELECT current_setting('server_version_num')::int / 10000 AS version, pg_is_in_recovery() AS is_standby,
+    current_setting('server_encoding') AS encoding,
     substring(obj_description('public'::regnamespace, 'pg_namespace') FROM '^${MARK}(.*)$') AS identity,
     (SELECT count(*)::int FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')) AS tables`
+
+/** SQLSTATE. */
+const TOO_MANY_CONNECTIONS = "53300"
 
 const unfit = (message: string) => new CellDatabaseUnfit({ message })
 
@@ -76,8 +85,10 @@ const found = (url: Redacted.Redacted) =>
       if (!(error instanceof SqlError.SqlError)) return error
       const { cause } = error.reason
       const text = cause instanceof Error ? cause.message : error.message
-      const coded = Object.assign(new Error(text), { code: SqlErrors.sqlState(error) })
-      return unfit(inWords(DatabaseUrl.connectFailed(url, coded, Session.CONNECT_TIMEOUT_MS / 1_000) ?? coded))
+      const code = SqlErrors.sqlState(error)
+      const coded = Object.assign(new Error(text), { code })
+      const message = inWords(DatabaseUrl.connectFailed(url, coded, Session.CONNECT_TIMEOUT_MS / 1_000) ?? coded)
+      return new CellDatabaseUnfit({ message, isFull: code === TOO_MANY_CONNECTIONS })
     }),
   )
 

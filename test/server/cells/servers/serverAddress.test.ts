@@ -129,6 +129,13 @@ layer(World.layer, { excludeTestServices: true })("the address of a cell on a se
       yield* admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`)
       const early = yield* Effect.flip(ServerCell.readdress("cell_j", copy))
       assert.include(early.message, "still answers and takes writes")
+      yield* World.until(Effect.exit(usedIn("cell_j")), Exit.isSuccess)
+      yield* admin.query(`ALTER DATABASE ${name} CONNECTION LIMIT 0`)
+      assert.include(
+        (yield* Effect.flip(ServerCell.readdress("cell_j", copy))).message,
+        "still answers and takes writes",
+      )
+      yield* admin.query(`ALTER DATABASE ${name} CONNECTION LIMIT -1`)
       // The former database takes more mail, which the copy lacks, and is away then.
       yield* World.until(Effect.exit(usedIn("cell_j")), Exit.isSuccess)
       yield* World.send(sender)

@@ -176,6 +176,11 @@ layer(World.layer, { excludeTestServices: true })("servers", (it) => {
         yield* refusalOf("cell_x", Redacted.value(older.url())),
         "is PostgreSQL 14; Waybill needs 15 to 18",
       )
+      const western = new URL(text)
+      western.pathname = "/western"
+      const admin = yield* otherClient(server.running().adminUrl)
+      yield* admin.query("CREATE DATABASE western ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0")
+      assert.include(yield* refusalOf("cell_x", western.href), "has the encoding LATIN1")
       yield* ServerCell.make("cell_f", server.url())
       assert.include(yield* refusalOf("cell_f", text), "there is a cell cell_f already")
       assert.include(yield* refusalOf("cell_x", text), "is the cell cell_f already")
