@@ -131,11 +131,16 @@ const switchOnce = Effect.fnUntraced(function* (
     Effect.flatMap(left, (ms): Effect.Effect<A, E | TooManyRows, R> =>
       ms <= 0 ? Effect.fail(new TooManyRows()) : work,
     )
+  /** The same for work that waits for others by many statements, each of which is short. */
+  const endingInTime = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(left, (ms) =>
+      Effect.timeoutOrElse(work, {
+        duration: Duration.millis(Math.max(1, Math.round(ms))),
+        orElse: () => Effect.fail(new TooManyRows()),
+      }),
+    )
   const last = yield* MoveSteps.lastPosition(sql, from, accounts)
-  yield* Effect.timeoutOrElse(inCell(from, MovedCounts.countUpTo(sql, accounts, last)), {
-    duration: Duration.millis(Math.max(1, Math.round(yield* left))),
-    orElse: () => Effect.fail(new TooManyRows()),
-  })
+  yield* endingInTime(inCell(from, MovedCounts.countUpTo(sql, accounts, last)))
   const limit = Duration.millis(Math.max(1, Math.round(yield* left)))
   const work = Effect.gen(function* () {
     yield* MoveSteps.announceSwitch(sql, accounts[0] ?? "")
@@ -148,7 +153,7 @@ const switchOnce = Effect.fnUntraced(function* (
     const { differing, rows } = yield* inTime(MovedRows.compare(sql, move, tables, parts))
     if (differing.length > 0)
       return yield* Effect.die(new Error(`the copies differ in ${differing.join(", ")}: the account stays in ${from}`))
-    yield* inTime(MovedCounts.skipCopies(sql, accounts, last))
+    yield* endingInTime(MovedCounts.skipCopies(sql, accounts, last))
     yield* MoveSteps.leave(sql, from, accounts[0] ?? "")
     yield* MoveSteps.stay(sql, to, accounts[0] ?? "")
     yield* MoveSteps.arrive(sql, accounts[0] ?? "", to, yield* AccountNames.read(sql, accounts[0] ?? ""))
