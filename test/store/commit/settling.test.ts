@@ -9,8 +9,9 @@ import { type LeasedCommit, LeaseLost } from "@waybill/store/commit/Commit"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Leases from "@waybill/store/outbox/Leases"
 import type { Leased } from "@waybill/store/outbox/OutboxRow"
-import * as PendingDeliveries from "@waybill/store/facts/PendingDeliveries"
-import type * as StreamState from "@waybill/store/streams/StreamState"
+import * as LogReads from "@waybill/store/feed/LogReads"
+import { streamKey } from "@waybill/store/log/StreamRef"
+import * as StreamState from "@waybill/store/streams/StreamState"
 import { Context, Effect, Exit, Fiber, Layer, Result } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
@@ -38,7 +39,7 @@ interface Claimed {
   readonly stream: StreamState.StreamState
 }
 
-/** The commit of an outcome as a worker makes it, and how often it was decided. */
+/** The commit of an outcome by a caller that has read the stream, and how often it was decided. */
 const settling = ({ row, stream }: Claimed, outcome: DeliveryOutcome.Outcome = DELIVERED) => {
   const seen: Array<Email.State> = []
   const commit: LeasedCommit<number, unknown> = {
@@ -78,10 +79,13 @@ const claimed = Effect.fnUntraced(function* (count: number) {
     without: new Set(),
     after: "",
   })
-  const loaded = yield* PendingDeliveries.load(rows)
-  return rows.flatMap((row): ReadonlyArray<Claimed> => {
-    const stream = loaded.get(row.id)?.stream
-    return stream === undefined ? [] : [{ row, stream }]
+  const streams = yield* LogReads.readStreams(
+    sql,
+    rows.map(({ stream_id }) => ({ account_id, stream_id })),
+  )
+  return rows.map((row): Claimed => {
+    const history = streams.get(streamKey({ account_id, stream_id: row.stream_id })) ?? []
+    return { row, stream: StreamState.advance(StreamState.initial(Email), history) }
   })
 })
 
