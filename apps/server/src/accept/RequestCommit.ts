@@ -71,7 +71,7 @@ export const commitRepeatable = <A, E>(work: Work<A, E>) =>
  * Work, or what looks up or creates something for it first. A repeated request skips that, because what it would look up
  * may be gone, and what it would create would stay unused. Its answer is looked up in a round trip of its own.
  */
-export type Prepared<A, E, E2, R> = Work<A, E> | Effect.Effect<Work<A, E>, E2, R>
+export type WorkOrPreparation<A, E, E2, R> = Work<A, E> | Effect.Effect<Work<A, E>, E2, R>
 
 /**
  * Commits work and, if the client sent an idempotency key, stores the answer in the same transaction. A repeated request
@@ -79,7 +79,7 @@ export type Prepared<A, E, E2, R> = Work<A, E> | Effect.Effect<Work<A, E>, E2, R
  */
 export const commit = <A, E, E2 = never, R = never>(
   call: Call,
-  work: Prepared<A, E, E2, R>,
+  work: WorkOrPreparation<A, E, E2, R>,
   encoding: Encoding = PLAIN,
 ) => commitBy(call, (target, claim) => commitClaimed(target, claim, work, encoding))
 
@@ -122,12 +122,12 @@ export interface Outcome<A> {
 export const commitClaimed = <A, E, E2 = never, R = never>(
   target: Target,
   claim: Claim | undefined,
-  work: Prepared<A, E, E2, R>,
+  work: WorkOrPreparation<A, E, E2, R>,
   encoding: Encoding = PLAIN,
 ): Effect.Effect<Outcome<A>, E | E2 | RequestRefusal.IdempotencyKeyReused | StoreUnavailable, R | PgClient.PgClient> =>
-  Effect.isEffect(work) ? prepared(target, claim, work, encoding) : committed(target, claim, work, encoding)
+  Effect.isEffect(work) ? commitPrepared(target, claim, work, encoding) : commitWork(target, claim, work, encoding)
 
-const committed = <A, E>(
+const commitWork = <A, E>(
   { account_id, store }: Target,
   claim: Claim | undefined,
   work: Work<A, E>,
@@ -152,14 +152,14 @@ interface Encoding {
 }
 const PLAIN: Encoding = { seal: (_, bytes) => bytes, open: (_, bytes) => bytes }
 
-const prepared = Effect.fnUntraced(function* <A, E, E2, R>(
+const commitPrepared = Effect.fnUntraced(function* <A, E, E2, R>(
   target: Target,
   claim: Claim | undefined,
   prepare: Effect.Effect<Work<A, E>, E2, R>,
   encoding: Encoding,
 ) {
   const stored = claim === undefined ? undefined : yield* IdempotentWork.storedAnswer(claim, yield* NewIds.now)
-  if (claim === undefined || stored === undefined) return yield* committed(target, claim, yield* prepare, encoding)
+  if (claim === undefined || stored === undefined) return yield* commitWork(target, claim, yield* prepare, encoding)
   if (stored.fingerprint !== claim.fingerprint) return yield* new RequestRefusal.IdempotencyKeyReused()
   return replayed<A>(claim, stored.answer, encoding)
 })

@@ -41,8 +41,8 @@ export interface Deps extends CommitDeps {
 
 /**
  * Commits everything that waits when a batch starts in one transaction, each commit with an outcome of its own. There is
- * no timer: an idle system adds no latency, and a busy one fills its batches while the previous one is written. Only one
- * batch is written at a time: two at once would wait for each other's rows.
+ * no timer: an idle system adds no latency, and a busy one fills its batches while the previous one is written. Batches are
+ * sent on one connection, where Postgres runs one after the other: two at once would wait for each other's rows.
  */
 export const make = Effect.fnUntraced(function* (
   deps: Deps,

@@ -83,8 +83,8 @@ export const make = (
 /**
  * Returns the writes of a batch: one statement with a part for each table, after the changes of outbox rows that the parts
  * write as well. Postgres does only one of two writes to the same row in one statement, so a lease is released before its
- * row is armed again. On a node of Citus, plain writes are statements of their own: Citus copies plain inserts, and keeps the
- * plans of simple changes, but writes the rows of an insert that is a part into a file first.
+ * row is armed again. On a node of Citus, separable writes are statements of their own: Citus copies plain inserts, and keeps
+ * the plans of simple changes, but writes the rows of an insert that is a part into a file first.
  */
 const writeStatements = (
   sql: Client<SqlError.SqlError>,
@@ -95,32 +95,32 @@ const writeStatements = (
   const { arm, settle, release } = write.outbox
   const settled = new Set(settle)
   const released = release.filter((id) => !settled.has(id))
-  const plain: Array<Fragment> = []
-  const others: Array<Fragment> = []
+  const separable: Array<Fragment> = []
+  const joint: Array<Fragment> = []
   for (const model of readModels) {
     const writes = modelWrites(sql, model, write.changedStreams, isOnNode)
-    plain.push(...writes.plain)
-    others.push(...writes.others)
+    separable.push(...writes.separable)
+    joint.push(...writes.joint)
   }
-  if (write.answers.length > 0) plain.push(StoredAnswers.insert(sql, write.answers))
-  if (write.content.length > 0) plain.push(StoredContent.insert(sql, write.content, isOnNode))
-  if (write.inbound.length > 0) others.push(...InboundContent.inserts(sql, write.inbound))
-  if (write.unsent.length > 0) others.push(UnsentRows.add(sql, write.unsent))
-  if (write.canceled.length > 0) others.push(CanceledContent.insert(sql, write.canceled, write.now))
-  if (write.deliveries.length > 0) others.push(WebhookDeliveries.insert(sql, write.deliveries))
+  if (write.answers.length > 0) separable.push(StoredAnswers.insert(sql, write.answers))
+  if (write.content.length > 0) separable.push(StoredContent.insert(sql, write.content, isOnNode))
+  if (write.inbound.length > 0) joint.push(...InboundContent.inserts(sql, write.inbound))
+  if (write.unsent.length > 0) joint.push(UnsentRows.add(sql, write.unsent))
+  if (write.canceled.length > 0) joint.push(CanceledContent.insert(sql, write.canceled, write.now))
+  if (write.deliveries.length > 0) joint.push(WebhookDeliveries.insert(sql, write.deliveries))
   const [newRows, rows] = isOnNode ? splitArmed(arm, write.changedStreams) : [[], arm]
-  if (newRows.length > 0) plain.push(Outbox.arm(sql, { rows: newRows, now: write.now, isNew: true }))
-  if (rows.length > 0) others.push(Outbox.arm(sql, { rows, now: write.now }))
-  if (write.usage.length > 0) plain.push(UsageRows.add(sql, write.usage))
-  if (settle.length > 0) plain.push(Outbox.settle(sql, settle))
+  if (newRows.length > 0) separable.push(Outbox.arm(sql, { rows: newRows, now: write.now, isNew: true }))
+  if (rows.length > 0) joint.push(Outbox.arm(sql, { rows, now: write.now }))
+  if (write.usage.length > 0) separable.push(UsageRows.add(sql, write.usage))
+  if (settle.length > 0) separable.push(Outbox.settle(sql, settle))
   // Events follow all tables on a node, because these are locked before positions are taken.
-  const [parts, alone] = isOnNode
-    ? [others, [...plain, events(sql, write)]]
-    : [[events(sql, write), ...plain, ...others], []]
+  const [parts, apart] = isOnNode
+    ? [joint, [...separable, events(sql, write)]]
+    : [[events(sql, write), ...separable, ...joint], []]
   return [
     ...(released.length > 0 ? [Outbox.release(sql, released)] : []),
     ...withWakeUps(sql, parts, WakeUps.due(arm, write.now), schema),
-    ...alone.map((query) => sql`${query}`),
+    ...apart.map((query) => sql`${query}`),
   ]
 }
 
@@ -142,17 +142,17 @@ const modelWrites = (
   model: ReadModel,
   changedStreams: ReadonlyArray<ChangedStream>,
   isOnNode: boolean,
-): { readonly plain: ReadonlyArray<Fragment>; readonly others: ReadonlyArray<Fragment> } => {
+): { readonly separable: ReadonlyArray<Fragment>; readonly joint: ReadonlyArray<Fragment> } => {
   const { changed, insert, insertOnNode, update, write } = model
   if (isOnNode && insertOnNode !== undefined)
-    return { plain: partOf(rowsOf(model, changedStreams), (rows) => insertOnNode(sql, rows)), others: [] }
+    return { separable: partOf(rowsOf(model, changedStreams), (rows) => insertOnNode(sql, rows)), joint: [] }
   if (insert === undefined)
-    return { plain: [], others: partOf(rowsOf(model, changedStreams), (rows) => write(sql, rows)) }
+    return { separable: [], joint: partOf(rowsOf(model, changedStreams), (rows) => write(sql, rows)) }
   const begun = changedStreams.filter(begins)
   const continued = begun.length === changedStreams.length ? [] : changedStreams.filter((stream) => !begins(stream))
   return {
-    plain: partOf(rowsOf(model, begun), (rows) => insert(sql, rows)),
-    others: partOf(rowsOf(model, continued, changed), (rows) => (update ?? write)(sql, rows)),
+    separable: partOf(rowsOf(model, begun), (rows) => insert(sql, rows)),
+    joint: partOf(rowsOf(model, continued, changed), (rows) => (update ?? write)(sql, rows)),
   }
 }
 

@@ -59,6 +59,7 @@ const streamsToLoad = (cache: StreamStateCache, batch: ReadonlyArray<PendingComm
       const ref = { account_id: commit.account_id, stream_id: id }
       const key = streamKey(ref)
       const other = toLoad.get(key)
+      // Each of these is read on from its last event, so the one that was read for this commit is taken first.
       const cached = longStreams?.get(key) ?? other?.cached ?? cache.find(key, aggregate) ?? known
       toLoad.set(key, {
         ...ref,
