@@ -9,7 +9,7 @@ import {
 import * as Queries from "./api/Queries.ts"
 import { ApiError } from "./api/ApiError.ts"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
-import * as TimeRange from "./early/TimeRange.ts"
+import * as TimeRange from "./overview/TimeRange.ts"
 import { requestFiltersOf } from "./api/RequestFilters.ts"
 import { BareErrorScreen, BareNotFoundScreen, ErrorScreen, NotFoundScreen } from "./shell/ErrorScreen.tsx"
 import { lazyScreen } from "./shell/lazyScreen.ts"

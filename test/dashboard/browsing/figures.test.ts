@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import * as TimeRange from "../../../apps/dashboard/src/early/TimeRange.ts"
+import * as TimeRange from "../../../apps/dashboard/src/overview/TimeRange.ts"
 import { hasRemoteImages } from "../../../apps/dashboard/src/emails/compose/hasRemoteImages.ts"
 import { formatBytes } from "../../../apps/dashboard/src/ui/display/formatBytes.ts"
 import { formatPercent } from "../../../apps/dashboard/src/ui/display/formatPercent.ts"

@@ -1,8 +1,10 @@
 import { ApiError } from "./ApiError.ts"
 import * as Connection from "./Connection.ts"
 import * as Mode from "./Mode.ts"
-import * as EarlyReads from "./EarlyReads.ts"
 import * as Paths from "./Paths.ts"
+
+/** Sites cannot make a browser send this header to another, so the server accepts a session cookie only together with it. */
+export const DASHBOARD_HEADERS = { "x-waybill-dashboard": "1" }
 
 const signedOutListeners = new Set<() => void>()
 
@@ -23,10 +25,10 @@ interface Options {
 const request = async <A>(method: string, path: string, options: Options = {}): Promise<A> => {
   const { body, idempotencyKey, query, signal } = options
   const url = `/v1${Mode.withMode(Paths.pathWith(path, query))}`
-  const response = await EarlyReads.request(url, {
+  const response = await fetch(url, {
     method,
     headers: {
-      ...EarlyReads.DASHBOARD_HEADERS,
+      ...DASHBOARD_HEADERS,
       ...(body === undefined ? {} : { "content-type": "application/json" }),
       ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
     },

@@ -1,5 +1,4 @@
-import * as EarlyReads from "./EarlyReads.ts"
-import * as Paths from "./Paths.ts"
+import * as Api from "./Api.ts"
 import * as Stored from "./Stored.ts"
 import { ApiError } from "./ApiError.ts"
 import * as Connection from "./Connection.ts"
@@ -8,9 +7,9 @@ import type { Session } from "./Records.ts"
 const call = <A>(method: string, path: string, body?: unknown): Promise<A> => request(method, `/auth${path}`, body)
 
 const request = async <A>(method: string, path: string, body?: unknown): Promise<A> => {
-  const response = await EarlyReads.request(path, {
+  const response = await fetch(path, {
     method,
-    headers: { ...EarlyReads.DASHBOARD_HEADERS, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    headers: { ...Api.DASHBOARD_HEADERS, ...(body === undefined ? {} : { "content-type": "application/json" }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch(() => {
     Connection.report(false)
@@ -51,24 +50,16 @@ export interface SignedIn {
 }
 
 /**
- * Returns the signed-in user and their session in the account; `null` if nobody is signed in. Both are read at the same
- * time, except where probably nobody is signed in: then a browser would report the refusal of the second as an error.
+ * Returns the signed-in user and their session in the account; `null` if nobody is signed in. The session is read after the
+ * user, because a browser reports the refusal of a request as an error.
  */
 export const current = async (): Promise<SignedIn | null> => {
-  const readSession = () => request<Session>("GET", Paths.SESSION)
-  const early = Stored.lastSession(Date.now()) === undefined ? undefined : readSession()
-  // It is awaited below, unless nobody is signed in.
-  early?.catch(() => undefined)
-  const signedIn = await request<{ readonly user: User; readonly session: DeviceSession } | null>("GET", Paths.USER)
+  const signedIn = await call<{ readonly user: User; readonly session: DeviceSession } | null>("GET", "/get-session")
   if (signedIn === null) {
-    Stored.rememberSession(null)
-    EarlyReads.forget()
+    Stored.forgetSearches()
     return null
   }
-  const session = await (early ?? readSession())
-  // The next page requests at once what its first screen needs and these scopes permit.
-  const { account_id, scopes } = session
-  Stored.rememberSession({ account_id, scopes, until: Date.parse(signedIn.session.expiresAt) })
+  const session = await request<Session>("GET", "/v1/session")
   return { user: signedIn.user, device: signedIn.session, session }
 }
 

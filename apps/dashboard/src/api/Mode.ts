@@ -1,6 +1,5 @@
 import { useSyncExternalStore } from "react"
 import { instance } from "./instance.ts"
-import * as Paths from "./Paths.ts"
 import * as Stored from "./Stored.ts"
 
 const watchers = new Set<() => void>()
@@ -28,5 +27,10 @@ export const watch = (watcher: () => void) => {
 
 export const useIsTest = (): boolean => useSyncExternalStore(watch, isTest)
 
+/** Paths of mail and what belongs to it, such as usage; keys, domains, routes, webhooks and members are the same in both modes. */
+const OF_MAIL =
+  /^\/(?:account|email|events|inbound(?!\/routes)|preview|requests|sandbox|stats|suppressions|threads)(?:[/?]|$)/u
+
 /** Adds the mode to a path whose answer depends on it. */
-export const withMode = (path: string): string => Paths.withMode(path, isTestMode)
+export const withMode = (path: string): string =>
+  isTestMode && OF_MAIL.test(path) ? `${path}${path.includes("?") ? "&" : "?"}livemode=false` : path

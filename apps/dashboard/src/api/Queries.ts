@@ -3,7 +3,7 @@ import * as Api from "./Api.ts"
 import { ApiError } from "./ApiError.ts"
 import * as Auth from "./Auth.ts"
 import * as Mode from "./Mode.ts"
-import * as Paths from "./Paths.ts"
+import type * as Paths from "./Paths.ts"
 import { pathOf, type RequestFilters } from "./RequestFilters.ts"
 import type {
   Account,
@@ -89,18 +89,28 @@ export const session = queryOptions({
   },
 })
 
-export const account = read<Account>(["account"], Paths.ACCOUNT)
+export const account = read<Account>(["account"], "/account")
 
-export const apiKeys = read<Page<ApiKey>>(["api-keys"], Paths.API_KEYS)
+export const apiKeys = read<Page<ApiKey>>(["api-keys"], "/api-keys")
 
-export const domains = read<Page<Domain>>(["domains"], Paths.DOMAINS)
+export const domains = read<Page<Domain>>(["domains"], "/domains")
 
 export const domain = (name: string) => read<Domain>(["domains", name], `/domains/${encodeURIComponent(name)}`)
 
-export const recentEmails = read<Page<Email>>(["recent"], Paths.recentEmails)
+export const RECENT_EMAILS = 6
+export const recentEmails = read<Page<Email>>(["recent"], "/email/logs", { limit: RECENT_EMAILS })
+
+/** Maximum number of unfinished emails that are counted. */
+const MAX_COUNTED = 100
+/** Id below every other, so that a page before which nothing lies begins with the oldest email. */
+const LOWEST_ID = `msg_${"0".repeat(26)}`
 
 /** Unfinished emails, oldest first. */
-export const pendingEmails = read<Page<Email>>(["pending-emails"], Paths.pendingEmails)
+export const pendingEmails = read<Page<Email>>(["pending-emails"], "/email/logs", {
+  status: "queued,deferred",
+  before: LOWEST_ID,
+  limit: MAX_COUNTED,
+})
 
 export const newestReceived = read<Page<InboundEmail>>(["newest-received"], "/inbound", { limit: 1 })
 
@@ -108,7 +118,7 @@ export const email = (id: string) => read<EmailWithContent>(["email", id], `/ema
 
 export const emailEvents = (id: string) => read<Page<EventRecord>>(["email", id, "events"], `/email/logs/${id}/events`)
 
-export const savedViews = read<{ readonly data: ReadonlyArray<SavedView> }>(["saved-views"], Paths.SAVED_VIEWS)
+export const savedViews = read<{ readonly data: ReadonlyArray<SavedView> }>(["saved-views"], "/dashboard/views")
 
 export const sandboxPage = (q: string, after: string | undefined, signal?: AbortSignal) =>
   Api.get<Page<SandboxMessage>>("/sandbox/messages", { limit: PAGE, after, q }, signal)
@@ -133,7 +143,7 @@ export const page = (path: string) =>
     },
   })
 
-export const webhooks = read<Page<Webhook>>(["webhooks"], Paths.WEBHOOKS)
+export const webhooks = read<Page<Webhook>>(["webhooks"], "/webhooks")
 
 export const webhook = (id: string) => read<Webhook>(["webhooks", id], `/webhooks/${id}`)
 
@@ -191,12 +201,17 @@ export const requests = (filters: RequestFilters) =>
 export const request = (id: string) => readOnce<RequestDetail>(["request", id], `/requests/${encodeURIComponent(id)}`)
 
 export const stats = (from: string, to: string, groupBy: string) => ({
-  ...read<Stats>(["stats", from, to, groupBy], Paths.stats(from, to, groupBy)),
+  ...read<Stats>(["stats", from, to, groupBy], "/stats", { from, to, group_by: groupBy }),
   placeholderData: keepPreviousData,
 })
 
+/** Templates that are known by name; a list shows the ids of others. */
+const MAX_NAMED_TEMPLATES = 100
 /** The newest templates, for their names. */
-export const templates = read<Page<ListedTemplate>>(["templates", "named"], Paths.namedTemplates)
+export const templates = read<Page<ListedTemplate>>(["templates", "named"], "/templates", {
+  kind: "template",
+  limit: MAX_NAMED_TEMPLATES,
+})
 
 export const thread = (id: string) => read<Thread>(["threads", id], `/threads/${id}`)
 

@@ -1,7 +1,6 @@
-/** Names of what the dashboard keeps in the browser from one page to the next. */
+/** Names of what the dashboard keeps in the browser from one page to the next. `index.html` reads that of the theme. */
 export const THEME = "waybill.theme"
 export const TEST_MODE = "waybill.test-mode"
-const SIGNED_IN = "waybill.signed-in"
 const SEARCHES = "waybill.searches"
 
 /** Returns a stored text; `null` if there is none, or where the browser allows no storage. */
@@ -23,30 +22,6 @@ export const write = (name: string, text: string | null): void => {
   }
 }
 
-/** Account, scopes and end of the session, as they were when it was last read. */
-interface LastSession {
-  readonly account_id: string
-  readonly scopes: ReadonlyArray<string>
-  /** Time when the session ends, in milliseconds since 1970. */
-  readonly until: number
-}
-
-/** Stores the session, or forgets it and what was searched in it. */
-export const rememberSession = (session: LastSession | null): void => {
-  write(SIGNED_IN, session === null ? null : JSON.stringify(session))
-  if (session === null) write(SEARCHES, null)
-}
-
-/** Returns the session of the page before, if it probably goes on. It says what to read, never what may be shown. */
-export const lastSession = (now: number): LastSession | undefined => {
-  try {
-    const { account_id, scopes, until } = JSON.parse(read(SIGNED_IN) ?? "null") as LastSession
-    return Array.isArray(scopes) && until > now ? { account_id, scopes, until } : undefined
-  } catch {
-    return undefined
-  }
-}
-
 /** Searches of the palette that are remembered. */
 const MAX_SEARCHES = 5
 
@@ -62,3 +37,5 @@ export const lastSearches = (): ReadonlyArray<string> => {
 
 export const rememberSearch = (text: string): void =>
   write(SEARCHES, JSON.stringify([text, ...lastSearches().filter((each) => each !== text)].slice(0, MAX_SEARCHES)))
+
+export const forgetSearches = (): void => write(SEARCHES, null)

@@ -8,7 +8,6 @@ import type { Email, Page } from "../api/Records.ts"
 import * as EventStream from "../live/EventStream.ts"
 import { useEventStream } from "../live/useEventStream.ts"
 import { useThrottle } from "../live/useThrottle.ts"
-import * as Paths from "../api/Paths.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { type EmailFilters, hasOutcome, isFiltered } from "./search/EmailFilters.ts"
 
@@ -21,10 +20,14 @@ const POLL_MS = 5_000
 /** Older rows with a new status that one update reads, one request each. */
 const MAX_OLDER_ROWS = 5
 
+/** Reads a page. The first one without filters counts all emails, which takes one statement; searches count apart. */
+const readPage = (filters: EmailFilters, after: string | undefined, signal?: AbortSignal) => {
+  const count = after === undefined && Object.keys(filters).length === 0 ? "true" : undefined
+  return Api.get<Page<Email>>("/email/logs", { ...filters, limit: Queries.PAGE, after, count }, signal)
+}
+
 export const emailListQuery = (filters: EmailFilters) => ({
-  ...Queries.pages(["emails", filters], (after, signal) =>
-    Api.get<Page<Email>>(Paths.emails({ ...filters }, after), {}, signal),
-  ),
+  ...Queries.pages(["emails", filters], (after, signal) => readPage(filters, after, signal)),
   // A refetch would read all pages one after another; `useLiveEmails` updates the list instead.
   staleTime: 60_000,
   refetchOnWindowFocus: false,
@@ -52,9 +55,7 @@ export const useLiveEmails = (filters: EmailFilters, enabled: boolean): LiveEmai
     const changed = [...changedIds.current]
     changedIds.current.clear()
     try {
-      const pages = await PagedList.fetchNewest(list, (after) =>
-        Api.get<Page<Email>>(Paths.emails({ ...filters }, after)),
-      )
+      const pages = await PagedList.fetchNewest(list, (after) => readPage(filters, after))
       const listed = new Set(PagedList.rowsOf(list).map(({ id }) => id as string))
       const older = changed.filter((id) => listed.has(id) && id < PagedList.lowestId(pages))
       const toRead = older.slice(0, MAX_OLDER_ROWS)

@@ -1,4 +1,4 @@
-import * as EarlyReads from "../api/EarlyReads.ts"
+import * as Api from "../api/Api.ts"
 import * as Connection from "../api/Connection.ts"
 import * as Mode from "../api/Mode.ts"
 import type { EventRecord } from "../api/Records.ts"
@@ -127,7 +127,7 @@ const follow = async (signal: AbortSignal): Promise<void> => {
       const response = await fetch(
         `/v1${Mode.withMode(`/events/stream?types=${encodeURIComponent(TYPES.join(","))}`)}`,
         {
-          headers: { ...EarlyReads.DASHBOARD_HEADERS, ...(lastId === undefined ? {} : { "last-event-id": lastId }) },
+          headers: { ...Api.DASHBOARD_HEADERS, ...(lastId === undefined ? {} : { "last-event-id": lastId }) },
           signal: attempt.signal,
         },
       )

@@ -26,7 +26,7 @@ import { RecentEmails } from "./RecentEmails.tsx"
 import * as Series from "./Series.ts"
 import { SummaryPanels } from "./SummaryPanels.tsx"
 import { Tiles } from "./Tiles.tsx"
-import * as TimeRange from "../early/TimeRange.ts"
+import * as TimeRange from "./TimeRange.ts"
 import { useFirstSteps } from "./useFirstSteps.ts"
 
 const RANGES = [

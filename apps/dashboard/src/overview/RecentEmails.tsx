@@ -1,7 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import * as Queries from "../api/Queries.ts"
-import * as Paths from "../api/Paths.ts"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
 import * as Hits from "../emails/search/Hits.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
@@ -24,7 +23,7 @@ export const RecentEmails = () => {
       }
     >
       {data === undefined ? (
-        <SkeletonRows rows={Paths.RECENT_EMAILS} />
+        <SkeletonRows rows={Queries.RECENT_EMAILS} />
       ) : (
         <>
           <div

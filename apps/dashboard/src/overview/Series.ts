@@ -1,6 +1,6 @@
 import * as SearchedStatus from "@waybill/domain/search/SearchedStatus"
 import type { EmailStatus, StatsRow } from "../api/Records.ts"
-import type { TimeRange } from "../early/TimeRange.ts"
+import type { TimeRange } from "./TimeRange.ts"
 
 /** Recipients by their current status. Each counts once, so all of them together are the accepted ones. */
 export type Totals = { readonly accepted: number } & { readonly [S in EmailStatus]: number }

@@ -1,5 +1,5 @@
 import type { Scope } from "../api/Records.ts"
-import { permits } from "../early/permits.ts"
+import { permits } from "./permits.ts"
 import { useSession } from "./useSession.ts"
 
 /** Whether the signed-in user's role includes the scope. */

@@ -11,7 +11,7 @@ export const useSignOut = (): (() => Promise<void>) => {
   const navigate = useNavigate()
   return useCallback(async () => {
     await Auth.signOut()
-    Stored.rememberSession(null)
+    Stored.forgetSearches()
     EventStream.stop()
     client.clear()
     await navigate({ to: "/sign-in" })

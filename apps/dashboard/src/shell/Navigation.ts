@@ -24,7 +24,7 @@ import {
   type LucideIcon,
 } from "lucide-react"
 import { instance } from "../api/instance.ts"
-import { permits } from "../early/permits.ts"
+import { permits } from "../session/permits.ts"
 import * as Mode from "../api/Mode.ts"
 import type { Scope, Session } from "../api/Records.ts"
 
