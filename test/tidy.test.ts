@@ -92,6 +92,8 @@ const rooms: Record<string, ReadonlyArray<string>> = {
     "@waybill/domain/template/Pieces",
     // Without an import that runs: values of a schema are the same in a sample and in a preview.
     "@waybill/domain/template/VariableSchema",
+    // The same, for which scopes permit what.
+    "@waybill/domain/account/permits",
     "@base-ui/react",
     "@codemirror",
     "@lezer/highlight",

@@ -1,6 +1,7 @@
 import * as ApiKey from "@waybill/domain/account/ApiKey"
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
 import * as Network from "@waybill/domain/values/Network"
+import { permits } from "@waybill/domain/account/permits"
 import * as Scope from "@waybill/domain/account/Scope"
 import { Arbitrary, Result, Schema } from "effect"
 import { crc32 } from "node:zlib"
@@ -126,12 +127,12 @@ describe("scope", () => {
     for (const granted of Scope.ALL)
       for (const needed of Scope.ALL)
         assert.strictEqual(
-          Scope.permits([granted], needed),
+          permits([granted], needed),
           granted === needed ||
             granted === "admin" ||
             (granted === "email:logs:read" && (needed === "stats:read" || needed === "suppressions:read")),
         )
-    assert.isFalse(Scope.permits([], "email:send"))
+    assert.isFalse(permits([], "email:send"))
   })
   it("the refusal names the missing scope", () => {
     const { status, reason, message, details } = new Scope.MissingScope({ required_scope: "domains:write" })

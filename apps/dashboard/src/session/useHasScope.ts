@@ -1,5 +1,5 @@
 import type { Scope } from "../api/Records.ts"
-import { permits } from "./permits.ts"
+import { permits } from "@waybill/domain/account/permits"
 import { useSession } from "./useSession.ts"
 
 /** Whether the signed-in user's role includes the scope. */

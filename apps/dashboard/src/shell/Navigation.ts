@@ -24,7 +24,7 @@ import {
   type LucideIcon,
 } from "lucide-react"
 import { instance } from "../api/instance.ts"
-import { permits } from "../session/permits.ts"
+import { permits } from "@waybill/domain/account/permits"
 import * as Mode from "../api/Mode.ts"
 import type { Scope, Session } from "../api/Records.ts"
 
@@ -149,7 +149,7 @@ export const isAllowed = (path: string, session: Session): boolean => {
 }
 
 const isPermitted = ({ operator, scope }: NavigationItem, session: Session): boolean =>
-  permits(session.scopes, scope) && (operator !== true || session.operator)
+  (scope === undefined || permits(session.scopes, scope)) && (operator !== true || session.operator)
 
 export const isVisible = (screen: NavigationItem, session: Session): boolean =>
   isPermitted(screen, session) && (screen.sandbox !== true || instance.transport === "capture" || Mode.isTest())

@@ -4,7 +4,7 @@ import { BookOpen, ChevronsUpDown, Keyboard, LogOut, Monitor, Moon, Search, Sun,
 import { type ReactNode, useEffect, useRef } from "react"
 import * as Mode from "../api/Mode.ts"
 import * as Queries from "../api/Queries.ts"
-import { permits } from "../session/permits.ts"
+import { permits } from "@waybill/domain/account/permits"
 import { Menu } from "../ui/controls/Menu.tsx"
 import { cx } from "../ui/display/cx.ts"
 import { Kbd } from "../ui/display/Kbd.tsx"

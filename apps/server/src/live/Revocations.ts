@@ -1,6 +1,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Livemode from "@waybill/domain/account/Livemode"
+import { permits } from "@waybill/domain/account/permits"
 import * as Scope from "@waybill/domain/account/Scope"
 import { Cells } from "@waybill/store/routing/Cells"
 import * as PerCell from "@waybill/store/routing/PerCell"
@@ -126,7 +127,7 @@ const refusalOf = ({ admitted, scope }: Grant, standing: Standings.Standing | un
     if (ended !== null) return new RequestRefusal.Unauthorized({ why: ended })
   } else if (standing === undefined || (admitted.user.operator && !standing.operator))
     return new RequestRefusal.Unauthorized({ why: "missing" })
-  return scope === undefined || Scope.permits(standing?.scopes ?? [], scope)
+  return scope === undefined || permits(standing?.scopes ?? [], scope)
     ? undefined
     : new Scope.MissingScope({ required_scope: scope })
 }

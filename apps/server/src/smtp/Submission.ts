@@ -2,6 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Address from "@waybill/domain/values/Address"
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
+import { permits } from "@waybill/domain/account/permits"
 import * as Scope from "@waybill/domain/account/Scope"
 import * as Uuid from "@waybill/domain/values/Uuid"
 import * as Submitted from "@waybill/mail/incoming/Submitted"
@@ -117,7 +118,7 @@ const mail = Effect.fn("Submission.mail")(function* ({ address }: Listener.Clien
   const admission = yield* Admission
   const verdict = yield* admission.admit({ tokenHash: login.hash, bucket: "send", address })
   if (verdict._tag !== "Admitted") return yield* refuse(verdict, false)
-  if (!Scope.permits(verdict.key.scopes, "email:send"))
+  if (!permits(verdict.key.scopes, "email:send"))
     return yield* ofRefusal(new Scope.MissingScope({ required_scope: "email:send" }))
   const fault = yield* InjectedFaults.take
   if (fault !== undefined) return yield* ofRefusal(fault)

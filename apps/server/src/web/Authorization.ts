@@ -5,6 +5,7 @@ import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as TestKeys from "@waybill/api/TestKeys"
 import * as KeyLimits from "@waybill/domain/account/KeyLimits"
 import * as Livemode from "@waybill/domain/account/Livemode"
+import { permits } from "@waybill/domain/account/permits"
 import * as Scope from "@waybill/domain/account/Scope"
 import * as Team from "@waybill/domain/account/Team"
 import { type Actor, Provenance } from "@waybill/store/log/Provenance"
@@ -83,7 +84,7 @@ const grantOf = (
   if (rule === "live only" && !Livemode.isLive(current.account_id)) return Result.fail(new TestKeys.LiveOnly())
   const required = scopeOf(endpoint)
   const further = Context.get(endpoint.annotations, FurtherScope)
-  const scope = [required, further].find((each) => each !== undefined && Scope.permits(current.scopes, each))
+  const scope = [required, further].find((each) => each !== undefined && permits(current.scopes, each))
   if (required !== undefined && scope === undefined)
     return Result.fail(new Scope.MissingScope({ required_scope: required }))
   if (current.domain !== null && BoundKeys.ruleOf(group, endpoint.identifier) === "whole account")

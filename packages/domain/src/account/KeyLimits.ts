@@ -3,7 +3,8 @@ import * as Refusal from "../values/Refusal.ts"
 import type * as ApiKey from "./ApiKey.ts"
 import type * as DomainName from "../values/DomainName.ts"
 import * as Network from "../values/Network.ts"
-import * as Scope from "./Scope.ts"
+import { permits } from "./permits.ts"
+import type * as Scope from "./Scope.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
 
 /** The domain that a key is bound to; `null` for a key without one, and for a dashboard session. */
@@ -48,7 +49,7 @@ type Limits = Omit<ApiKey.Command, "name">
  */
 export const limitsOfNewKey = <L extends Limits>(maker: KeyLimits, requested: L): Result.Result<L, ExceedsMaker> => {
   const refuse = (field: ExceedsMaker["field"], problem: string) => Result.fail(new ExceedsMaker({ field, problem }))
-  const missing = requested.scopes.find((scope) => !Scope.permits(maker.scopes, scope))
+  const missing = requested.scopes.find((scope) => !permits(maker.scopes, scope))
   if (missing !== undefined) return refuse("scopes", `it lacks the scope ${missing}`)
   const domain = requested.domain ?? maker.domain
   if (maker.domain !== null && domain !== maker.domain) return refuse("domain", `it is bound to ${maker.domain}`)

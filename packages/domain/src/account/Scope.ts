@@ -21,21 +21,6 @@ export type Scope = typeof Scope.Type
 
 export const ALL = Scope.literals
 
-/**
- * Wider scopes that include a scope, beside `admin`, which includes all. Statistics and suppressions were read with
- * `email:logs:read` before they had scopes of their own, and such keys keep what they had.
- */
-export const INCLUDED_IN: { readonly [S in Scope]?: Scope } = {
-  "stats:read": "email:logs:read",
-  "suppressions:read": "email:logs:read",
-}
-
-/** Whether the granted scopes include the needed one. */
-export const permits = (granted: ReadonlyArray<Scope>, needed: Scope): boolean => {
-  const wider = INCLUDED_IN[needed]
-  return granted.includes(needed) || granted.includes("admin") || (wider !== undefined && granted.includes(wider))
-}
-
 export class MissingScope extends Refusal.of("MissingScope", 403, "missing_scope")<{ readonly required_scope: Scope }> {
   override readonly message = `This API key does not have the scope ${this.required_scope}. Create a key with ${this.required_scope}, in the dashboard under API keys.`
   readonly details = [{ path: "required_scope", message: this.required_scope }]

@@ -2,7 +2,7 @@ import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
 import * as Livemode from "@waybill/domain/account/Livemode"
-import * as Scope from "@waybill/domain/account/Scope"
+import { permits } from "@waybill/domain/account/permits"
 import * as Email from "@waybill/domain/email/Email"
 import type * as EmailState from "@waybill/domain/email/EmailState"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
@@ -47,7 +47,7 @@ export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
         Effect.gen(function* () {
           const record = yield* readEmail(call)
           const { scopes } = yield* CurrentKey
-          if (Scope.permits(scopes, "email:logs:read") || (yield* isOwn(call.params.id))) return record
+          if (permits(scopes, "email:logs:read") || (yield* isOwn(call.params.id))) return record
           return { ...record, ...WITHHELD, content: null }
         }),
       sendBatch: (call) =>
@@ -104,7 +104,7 @@ const isOwn = Effect.fnUntraced(function* (id: Id.EmailId) {
 /** Empties the fields that a key without the scope to read logs may not see; the shape stays that of the contract. */
 const readable = Effect.fnUntraced(function* (record: EmailRecord): Effect.fn.Return<EmailRecord, never, CurrentKey> {
   const { scopes } = yield* CurrentKey
-  return Scope.permits(scopes, "email:logs:read") ? record : { ...record, ...WITHHELD }
+  return permits(scopes, "email:logs:read") ? record : { ...record, ...WITHHELD }
 })
 
 const WITHHELD = {

@@ -4,7 +4,8 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import type * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
 import * as Id from "@waybill/domain/values/Id"
-import * as Scope from "@waybill/domain/account/Scope"
+import { permits } from "@waybill/domain/account/permits"
+import type * as Scope from "@waybill/domain/account/Scope"
 import * as Team from "@waybill/domain/account/Team"
 import * as Content from "@waybill/store/content/Content"
 import * as Domains from "@waybill/store/readmodels/Domains"
@@ -51,7 +52,7 @@ const framePolicy = (images: boolean): string =>
 const accountWith = Effect.fnUntraced(function* (scope: Scope.Scope) {
   const admitted = yield* Admitted
   const user = admitted !== undefined && "user" in admitted ? admitted.user : undefined
-  if (user === undefined || !Scope.permits(Team.SCOPES[user.role], scope))
+  if (user === undefined || !permits(Team.SCOPES[user.role], scope))
     return yield* new RequestRefusal.NoSuchRoute({ method: "GET", path: "/preview" })
   return user.account_id
 })

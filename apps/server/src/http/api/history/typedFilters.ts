@@ -3,7 +3,7 @@ import { decodeStrictly } from "@waybill/api/errors/decodeStrictly"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { type LogQuery, pairText, TypedFilters } from "@waybill/api/groups/Logs"
 import * as Livemode from "@waybill/domain/account/Livemode"
-import * as Scope from "@waybill/domain/account/Scope"
+import { permits } from "@waybill/domain/account/permits"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import type { Detail } from "@waybill/domain/values/Refusal"
@@ -60,8 +60,8 @@ const contextOf = Effect.fnUntraced(function* (text: string) {
   const seesLiveNames = key_id === null || Livemode.isLive(account_id)
   const now = yield* NewIds.now
   const account = Livemode.liveAccountOf(account_id)
-  const namesKey = seesLiveNames && Scope.permits(scopes, "admin") && SearchText.valuesOf(text, "key").length > 0
-  const namesTemplate = seesLiveNames && domain === null && Scope.permits(scopes, "templates:read")
+  const namesKey = seesLiveNames && permits(scopes, "admin") && SearchText.valuesOf(text, "key").length > 0
+  const namesTemplate = seesLiveNames && domain === null && permits(scopes, "templates:read")
   const [alias] = namesTemplate ? SearchText.valuesOf(text, "template") : []
   const keys = namesKey ? yield* ApiKeys.list(now, account) : undefined
   const template = alias === undefined ? Option.none() : yield* Templates.find(account, alias)
