@@ -21,14 +21,14 @@ export const EMAIL = {
 /** All background work that test clocks need. Ends with its scope, as a killed process does for others. */
 export const worker = Effect.gen(function* () {
   const { url } = yield* Database.Fresh
-  const also = Effect.gen(function* () {
+  const tasks = Effect.gen(function* () {
     const drain_webhooks = yield* WebhookPipeline.make({ allowedNetworks: LOOPBACK, records: RECORDS, links: LINKS })
     return { drain_webhooks, advance_test_clocks: yield* advanceTestClocks() }
   })
   const layers = Worker.layer({
     url,
     delivery: { returnPath: World.RETURN_PATH, stopWithin: "100 millis" },
-    also,
+    tasks,
   }).pipe(Layer.provide(Transports.Transports.layer<never, never>("capture", {})), Layer.provide(dnsZones({})))
   const scope = yield* Scope.fork(yield* Effect.scope)
   yield* Layer.buildWithScope(layers, scope)

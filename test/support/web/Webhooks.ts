@@ -50,13 +50,13 @@ export const worker = (
   over: Partial<WebhookPipeline.Options> = {},
   dns: Layer.Layer<Dns.Dns> = dnsZones({}),
 ) => {
-  const also = Effect.map(
+  const tasks = Effect.map(
     WebhookPipeline.make({ allowedNetworks: LOOPBACK, records: RECORDS, links: LINKS, ...over }),
     (drain_webhooks) => ({
       drain_webhooks,
     }),
   )
-  return Worker.layer({ url, delivery: { returnPath: World.RETURN_PATH }, also }).pipe(
+  return Worker.layer({ url, delivery: { returnPath: World.RETURN_PATH }, tasks }).pipe(
     Layer.provide(Transports.Transports.layer<never, never>("capture", {})),
     Layer.provide(dns),
   )

@@ -27,6 +27,7 @@ import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewApiKeys from "../../../apps/server/src/operate/NewApiKeys.ts"
 import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
 import * as Transports from "../../../apps/server/src/worker/delivery/Transports.ts"
+import * as Tasks from "../../../apps/server/src/boot/service/Tasks.ts"
 import * as Worker from "../../../apps/server/src/boot/service/Worker.ts"
 import { id, queued } from "../history.ts"
 import type { SmtpServer } from "../mail/smtpServer.ts"
@@ -77,7 +78,7 @@ export const worker = (
   layers: { readonly capture?: Layer.Layer<Transport>; readonly relay?: Layer.Layer<Transport> },
   over: Partial<Worker.Options<never, never, never>["delivery"]> = {},
 ) =>
-  Worker.layer({ url, delivery: { returnPath: RETURN_PATH, ...over } }).pipe(
+  Worker.layer({ url, delivery: { returnPath: RETURN_PATH, ...over }, tasks: Tasks.withoutSettings }).pipe(
     Layer.provide(Transports.Transports.layer(layers.relay === undefined ? "capture" : "relay", layers)),
   )
 

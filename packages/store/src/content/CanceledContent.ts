@@ -18,10 +18,11 @@ export interface CanceledContent {
   readonly hashes: ReadonlyArray<string>
 }
 
-/** Time that the content of canceled mail is kept, so that a copy can be sent if it was canceled by mistake. */
+/**
+ * Time that the content of canceled mail is kept, so that a copy can be sent if it was canceled by mistake. Its removal runs every
+ * 10 minutes, so it leaves within an hour.
+ */
 export const KEPT_FOR = Duration.minutes(45)
-/** Schedule of the task that removes it: with `KEPT_FOR`, content leaves within an hour. */
-export const REMOVAL_CRON = "*/10 * * * *"
 /** Canceled messages whose content one transaction removes. Each reads all mail of the account that waits. */
 export const REMOVAL_BATCH = 5_000
 /** Months whose counts are kept. Mail of older ones is sent. */

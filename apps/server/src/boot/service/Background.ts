@@ -6,13 +6,8 @@ import * as NodemailerTransport from "@waybill/mail/transport/NodemailerTranspor
 import * as SiteRules from "@waybill/mail/site/SiteRules"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import * as ForEachCell from "@waybill/store/routing/ForEachCell"
-import * as DomainReports from "@waybill/store/domainreports/DomainReports"
-import * as EmailStatsMonths from "@waybill/store/statistics/EmailStatsMonths"
 import * as MtaStsPolicies from "@waybill/store/sources/MtaStsPolicies"
-import * as RequestLogDays from "@waybill/store/requests/RequestLogDays"
 import * as LogKeys from "@waybill/store/transparency/LogKeys"
-import * as RateWindows from "@waybill/store/admission/RateWindows"
-import * as Users from "@waybill/store/users/Users"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Effect, Layer, Option, type Redacted } from "effect"
 import * as ReturnPathKeys from "../../installation/ReturnPathKeys.ts"
@@ -29,10 +24,9 @@ import { followEmailWords } from "../../worker/periodic/followEmailWords.ts"
 import { followLogTree } from "../../worker/periodic/followLogTree.ts"
 import { followStats } from "../../worker/periodic/followStats.ts"
 import { makeBackups } from "../../worker/periodic/makeBackups.ts"
-import { refreshPolicies } from "../../worker/periodic/refreshPolicies.ts"
 import { feedbackHeaders } from "../../worker/delivery/feedbackHeaders.ts"
 import { Transports } from "../../worker/delivery/Transports.ts"
-import * as CellTasks from "../../worker/CellTasks.ts"
+import * as Tasks from "./Tasks.ts"
 import * as Worker from "./Worker.ts"
 import * as ReturningMail from "../../links/ReturningMail.ts"
 import * as InboundSettings from "../../settings/InboundSettings.ts"
@@ -40,7 +34,6 @@ import * as TrackedLinks from "../../links/TrackedLinks.ts"
 import * as UnsubscribeLinks from "../../links/UnsubscribeLinks.ts"
 import * as HandedOver from "../../providers/HandedOver.ts"
 import { addFromSetting } from "../../sources/addFromSetting.ts"
-import { checkSources } from "../../sources/checkSources.ts"
 import { readSiteRules } from "../../sources/readSiteRules.ts"
 import * as SourceChoices from "../../sources/SourceChoices.ts"
 import * as Service from "./Service.ts"
@@ -92,7 +85,7 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
             stopped: yield* StoppedLinks.StoppedLinks,
           }),
         },
-        also: Effect.gen(function* () {
+        tasks: Effect.gen(function* () {
           const webhooks = yield* WebhookPipeline.make({
             allowedNetworks,
             records: yield* Instance,
@@ -112,9 +105,6 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
               { discard: true },
             ),
           )
-          const inCells = yield* CellTasks.make
-          const months = inCells(EmailStatsMonths.keep(settings.statsMonths))
-          yield* Effect.forkScoped(Effect.annotateLogs(months, { task: "keep_statistics" }))
           const { backupEvery: every, backupKeep: keep, backupTo } = settings
           if (Option.isSome(backupTo))
             yield* Effect.forkScoped(makeBackups({ url, folder: backupTo.value, every, keep }))
@@ -122,19 +112,7 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
             drain_webhooks: webhooks,
             advance_test_clocks: clocks,
             check_domains: domains,
-            keep_request_log: { run: inCells(RequestLogDays.keep(settings.requestLogDays)), cron: "3 * * * *" },
-            expire_domain_reports: {
-              run: inCells(DomainReports.expire(settings.domainReportDays)),
-              cron: "13 * * * *",
-            },
-            sweep_rate_windows: { run: inCells(RateWindows.sweep()), cron: "*/10 * * * *" },
-            check_source_addresses: {
-              run: checkSources({ name: Service.ehloName(settings), blocklists: settings.blocklists }),
-              cron: "*/30 * * * *",
-            },
-            refresh_policies: { run: refreshPolicies(yield* MtaStsFetch.make()), cron: "*/10 * * * *" },
-            keep_statistics: { run: months, cron: "57 2 * * *" },
-            sweep_sign_ins: { run: Users.sweep(), cron: "17 * * * *" },
+            ...(yield* Tasks.make(settings)),
           }
         }),
       })

@@ -1,36 +1,20 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as PositionNumbers from "@waybill/store/cells/PositionNumbers"
 import * as Cells from "@waybill/store/routing/Cells"
 import { FIRST } from "@waybill/store/routing/CellName"
 import { CurrentCell } from "@waybill/store/routing/CurrentCell"
 import * as ForEachCell from "@waybill/store/routing/ForEachCell"
-import * as CanceledContent from "@waybill/store/content/CanceledContent"
 import * as AccountNames from "@waybill/store/commit/AccountNames"
-import * as Content from "@waybill/store/content/Content"
-import * as InboundContent from "@waybill/store/content/InboundContent"
-import * as DomainKeys from "@waybill/store/secrets/DomainKeys"
-import * as ExpiredKeys from "@waybill/store/idempotency/ExpiredKeys"
 import * as DueRows from "@waybill/store/outbox/DueRows"
 import * as LeftAccounts from "@waybill/store/moves/LeftAccounts"
 import * as Leases from "@waybill/store/outbox/Leases"
 import { Processes } from "@waybill/store/outbox/Processes"
 import * as Reclaim from "@waybill/store/recovery/Reclaim"
-import * as Retention from "@waybill/store/erasure/Retention"
-import * as Sandbox from "@waybill/store/content/Sandbox"
-import { Secrets } from "@waybill/store/secrets/Secrets"
-import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
-import * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
-import * as SourceAddresses from "@waybill/store/sources/SourceAddresses"
-import * as SourceCounts from "@waybill/store/sources/SourceCounts"
-import * as SourcePauses from "@waybill/store/sources/SourcePauses"
-import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Duration, Effect, Layer, type Redacted, Scope } from "effect"
 import { repeatWork } from "@waybill/store/postgres/StoreUnavailable"
 import {
   drainDeliveries,
   type DeliveryPipelineOptions as DeliveryOptions,
 } from "../../worker/delivery/drainDeliveries.ts"
-import * as CellTasks from "../../worker/CellTasks.ts"
 import * as Graphile from "../../worker/Graphile.ts"
 import { SigningKeys } from "../../worker/delivery/SigningKeys.ts"
 
@@ -54,44 +38,20 @@ const LISTED_EVERY = Duration.minutes(1)
 export interface Options<E, R, T> {
   readonly url: Redacted.Redacted
   readonly delivery: DeliveryOptions
-  /** Further tasks, such as other pipelines, checks and clean-up, built in the worker's scope. */
-  readonly also?: Effect.Effect<Graphile.Tasks<T>, E, R>
+  /** Other pipelines and periodic work, built in the worker's scope. */
+  readonly tasks?: Effect.Effect<Graphile.Tasks<T>, E, R>
 }
 
-/** Runs the background work of one process. */
+/** Runs deliveries, the checks of the outbox and the given tasks. */
 export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       // Pipelines stop in parallel, since they share the 30 seconds to stop.
       const pipelines = yield* Scope.fork(yield* Effect.scope, "parallel")
       const deliveries = yield* Scope.provide(drainDeliveries(options.delivery), pipelines)
-      const also: Graphile.Tasks<T> = options.also === undefined ? {} : yield* Scope.provide(options.also, pipelines)
+      const tasks = options.tasks === undefined ? {} : yield* Scope.provide(options.tasks, pipelines)
       yield* ForEachCell.make(checkOutbox)
-      const inCells = yield* CellTasks.make
-      const tasks: Graphile.Tasks<T | PgClient.PgClient | Secrets> = {
-        drain_deliveries: deliveries,
-        expire_sandbox: { run: inCells(Sandbox.expire()), cron: "7 * * * *" },
-        remove_canceled_content: { run: inCells(CanceledContent.remove()), cron: CanceledContent.REMOVAL_CRON },
-        expire_content: { run: inCells(Content.expire()), cron: "17 * * * *" },
-        expire_idempotency_keys: { run: inCells(ExpiredKeys.expire()), cron: "27 * * * *" },
-        expire_history: { run: inCells(Retention.expire()), cron: "47 * * * *" },
-        expire_unread_reports: { run: inCells(UnreadReports.expire()), cron: "57 * * * *" },
-        expire_inbound_content: { run: inCells(InboundContent.expire()), cron: "33 * * * *" },
-        expire_provider_events: {
-          run: inCells(Effect.andThen(ProviderMessages.expire(), ProviderEvents.expire())),
-          cron: "37 * * * *",
-        },
-        expire_source_counts: {
-          run: Effect.all([SourceCounts.expire(), SourcePauses.expire(), SourceAddresses.expireHosts()]),
-          cron: "23 * * * *",
-        },
-        sweep_secrets: {
-          run: inCells(Effect.flatMap(Secrets, ({ sweep }) => Effect.andThen(DomainKeys.retire(), sweep))),
-          cron: "37 3 * * *",
-        },
-        ...also,
-      }
-      yield* ForEachCell.make(runTasks(options.url, tasks))
+      yield* ForEachCell.make(runTasks(options.url, { ...tasks, drain_deliveries: deliveries }))
     }),
   ).pipe(
     Layer.provide(SigningKeys.layer),
