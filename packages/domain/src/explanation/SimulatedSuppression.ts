@@ -1,5 +1,7 @@
-/** Names under which there is no mailbox. Their simulator has these addresses; that of test mail has them everywhere. */
-const RESERVED = /@(?:[^@]+\.)?(?:test|example|invalid|localhost)$/iu
+/**
+ * Addresses at names of RFC 2606 §2, under which there is no mailbox. Live mail is simulated at these alone, test mail at all.
+ */
+export const RESERVED = /@(?:[^@]+\.)?(?:test|example|invalid|localhost)$/iu
 const NAME = /^suppressed(\+[^@]*)?@/iu
 
 /** Says that the name of a recipient simulates a suppression; undefined if it has another name. */

@@ -1,4 +1,5 @@
 import type * as Script from "@waybill/domain/email/Script"
+import * as SimulatedSuppression from "@waybill/domain/explanation/SimulatedSuppression"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { Effect } from "effect"
 import { RecipientScripts, type Scripts } from "./RecipientScripts.ts"
@@ -59,7 +60,8 @@ const stepOf = (
 ): Script.Step => {
   const script = own ?? scripts.get(recipient.toLowerCase())
   if (script !== undefined) return script[attempt - 1] ?? DELIVER
-  const [, name = "", labels = ""] = (domains === "any" || RESERVED.test(recipient) ? NAME.exec(recipient) : null) ?? []
+  const [, name = "", labels = ""] =
+    (domains === "any" || SimulatedSuppression.RESERVED.test(recipient) ? NAME.exec(recipient) : null) ?? []
   const step = STEPS.get(name.toLowerCase()) ?? DELIVER
   if (step.action === "defer" && attempt > DEFERRED_ATTEMPTS) return DELIVER
   return labels !== "" && labels.toLowerCase().split("+").includes("suppress") ? { ...step, suppresses: true } : step
@@ -67,8 +69,6 @@ const stepOf = (
 
 /** A name and its labels, which keep addresses apart: `bounced+1@acme.test`. */
 const NAME = /^([a-z-]+)((?:\+[^@]*)?)@/iu
-/** Names of RFC 2606 §2, under which there is no mailbox. */
-const RESERVED = /@(?:[^@]+\.)?(?:test|example|invalid|localhost)$/iu
 
 const HOP = { mx: "capture", tls: null }
 const OK = { code: 250, enhancedCode: "2.0.0", stage: "end_of_data" } as const
