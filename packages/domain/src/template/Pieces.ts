@@ -30,6 +30,12 @@ export const read = (text: string): ReadonlyArray<Piece> => {
   return pieces
 }
 
+const LOOP = /\{%-?\s*for\s+(\w+)\s+in\s+([\w.]+)/gu
+
+/** Returns the path of the list that each loop goes through, by the variable of the loop. */
+export const loopsIn = (text: string): ReadonlyMap<string, ReadonlyArray<string>> =>
+  new Map(Array.from(text.matchAll(LOOP), ([, name = "", list = ""]) => [name, list.split(".")]))
+
 const next = (pattern: RegExp, text: string, from: number): number | undefined => {
   pattern.lastIndex = from
   return pattern.exec(text)?.index

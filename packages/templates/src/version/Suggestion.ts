@@ -1,3 +1,4 @@
+import * as Pieces from "@waybill/domain/template/Pieces"
 import type { TemplateSource, Words } from "@waybill/domain/template/TemplateState"
 import * as VariableSchema from "@waybill/domain/template/VariableSchema"
 import * as Limits from "../language/Limits.ts"
@@ -22,7 +23,6 @@ const fieldOf = (node: Node, name: string): Node => {
   return field
 }
 
-const LOOP = /\{%-?\s*for\s+(\w+)\s+in\s+([\w.]+)/gu
 const CONDITION = /\{%-?\s*(?:if|elsif|unless)\s+([\w.]+)\s*-?%\}/gu
 const OUTPUT = /\{\{-?\s*([\w.]+)/gu
 /** Looks at each name once: from its begin. */
@@ -47,7 +47,7 @@ export const suggest = (given: TemplateSource): VariableSchema.VariableSchema =>
 
 const collect = (root: Node, text: string, { all, expected }: Variables.Uses): void => {
   const given = new Set(expected.map(({ path }) => path[0]))
-  const loops = new Map(Array.from(text.matchAll(LOOP), ([, name = "", list = ""]) => [name, list.split(".")]))
+  const loops = Pieces.loopsIn(text)
   /** Returns the node of a path, that of an item of a list if it begins with the variable of a loop. */
   const nodeOf = (path: ReadonlyArray<string | number>, depth = 0): Node | undefined => {
     const [first = "", ...rest] = path.slice(0, Limits.MAX_PATH_NAMES)

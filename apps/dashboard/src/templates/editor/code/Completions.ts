@@ -1,4 +1,5 @@
 import type { Completion, CompletionResult } from "@codemirror/autocomplete"
+import * as Pieces from "@waybill/domain/template/Pieces"
 
 /** The parts of a JSON Schema that say which names there are. */
 export interface VariableNode {
@@ -23,7 +24,6 @@ export const variablesOf = (
 
 type Path = ReadonlyArray<string>
 
-const LOOP = /\{%-?\s*for\s+(\w+)\s+in\s+([\w.]+)/gu
 const ASSIGNED = /\{%-?\s*(?:assign|capture)\s+(\w+)/gu
 /** Longest tag in which something is offered. */
 const MAX_TAG_CHARS = 500
@@ -60,10 +60,6 @@ const completionsOf = (properties: VariableNode["properties"] = {}): ReadonlyArr
     ...(typeof node.description === "string" ? { info: node.description } : {}),
   }))
 
-/** Lists that loops before a place go through, by the variable of the loop. */
-const loopsIn = (text: string): ReadonlyMap<string, Path> =>
-  new Map(Array.from(text.matchAll(LOOP), ([, name = "", list = ""]) => [name, list.split(".")]))
-
 /** Returns what is known of the variable at a path, that of an item of a list if it begins with the variable of a loop. */
 const nodeAt = (root: VariableNode, loops: ReadonlyMap<string, Path>, path: Path, depth = 0): VariableNode => {
   const [first = "", ...rest] = path
@@ -98,7 +94,7 @@ export const complete = (root: VariableNode, before: string, isAsked: boolean): 
   const filter = FILTER.exec(typed)?.[1]
   if (filter !== undefined) return offer(filter, FILTERS)
   const [, path = "", word = ""] = PATH.exec(typed) ?? []
-  const loops = loopsIn(before)
+  const loops = Pieces.loopsIn(before)
   if (path === "forloop.") return offer(word, FORLOOP)
   if (path !== "") {
     const names = path
