@@ -11,7 +11,7 @@ import { Effect, Metric, Option, Result } from "effect"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as OutgoingMessages from "../worker/delivery/OutgoingMessages.ts"
 import { recordReport } from "../worker/delivery/recordReport.ts"
-import { reply, type SmtpReply } from "./SmtpReply.ts"
+import { REPORTS_BUSY, type SmtpReply, TOO_EARLY } from "./SmtpReply.ts"
 
 /** Address for the feedback loops of mailbox providers; each mail to it is a complaint about the mail that it encloses. */
 export const LOOP = "fbl"
@@ -29,9 +29,6 @@ const countFeedback = Metrics.seriesBy(
   ["recorded", "dropped"],
 )
 
-const BUSY = reply(451, "4.3.2", "Too many reports are being read at once, please try again later")
-const TOO_EARLY = reply(451, "4.3.0", "The mail that this is about is still being sent, please try again later")
-
 /**
  * Records a complaint about a mail that comes back with it. The mail is found by a MAC in it; anything else is dropped,
  * because anybody can write to these addresses.
@@ -44,7 +41,7 @@ export const receive = Effect.fn("Feedback.receive")(function* (
   const parsed = yield* Effect.result(FeedbackMail.parse(bytes))
   if (Result.isFailure(parsed)) {
     const { failure } = parsed
-    if (failure._tag === "Busy") return yield* BUSY
+    if (failure._tag === "Busy") return yield* REPORTS_BUSY
     return yield* dropped(address, failure._tag === "Unread" ? failure.why : failure.reason)
   }
   const feedback = parsed.success

@@ -13,7 +13,7 @@ import * as TlsResults from "@waybill/store/domainreports/TlsResults"
 import { Clock, Effect, Result } from "effect"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as DomainReportMetrics from "../observability/DomainReportMetrics.ts"
-import { reply, type SmtpReply } from "./SmtpReply.ts"
+import { reply, REPORTS_BUSY, type SmtpReply } from "./SmtpReply.ts"
 
 const ADDRESSES: ReadonlySet<string> = new Set([ReportRecords.DMARC_ADDRESS, ReportRecords.TLS_ADDRESS])
 
@@ -32,7 +32,6 @@ const MAX_AHEAD_DAYS = 1
 
 export const isAddress = (localPart: string): boolean => ADDRESSES.has(localPart.toLowerCase())
 
-const BUSY = reply(451, "4.3.2", "Too many reports are being read at once, please try again later")
 const CELL_AWAY = reply(451, "4.3.0", "Some accounts cannot be looked up, please try again later")
 const NO_KEY = reply(451, "4.4.3", "The DKIM key of the report could not be looked up, please try again later")
 
@@ -46,7 +45,7 @@ export const receive = Effect.fn("ReceivedDomainReports.receive")(function* (
 ): Effect.fn.Return<void, SmtpReply | StoreUnavailable, PgClient.PgClient | Dns.Dns> {
   const result = yield* Effect.result(AggregateReport.receive(bytes))
   if (Result.isFailure(result)) {
-    if (result.failure._tag === "Busy") return yield* BUSY
+    if (result.failure._tag === "Busy") return yield* REPORTS_BUSY
     if (result.failure._tag === "KeyUnavailable") return yield* NO_KEY
     return yield* dropped(address, result.failure.reason)
   }

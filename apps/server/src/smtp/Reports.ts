@@ -20,7 +20,7 @@ import * as ReceivedDomainReports from "./ReceivedDomainReports.ts"
 import * as Feedback from "./Feedback.ts"
 import * as InboundMail from "./InboundMail.ts"
 import { type About, recordReport } from "../worker/delivery/recordReport.ts"
-import { line, reply, type SmtpReply } from "./SmtpReply.ts"
+import { line, reply, REPORTS_BUSY, type SmtpReply, TOO_EARLY } from "./SmtpReply.ts"
 
 export const MAX_CONNECTIONS = 500
 export const MAX_CONNECTIONS_PER_ADDRESS = 50
@@ -128,8 +128,6 @@ const apart = (returnPath: Options["returnPath"], recipients: Recipients): reado
   recipients.filter((recipient) => !isReporting(returnPath, recipient)),
 ]
 
-const TOO_EARLY = reply(451, "4.3.0", "The mail that this is about is still being sent, please try again later")
-
 const bouncedAt = ({ domain, secretKeys }: Options["returnPath"], text: string): Option.Option<ReturnPath.Bounced> => {
   const parsed = Address.parseAddress(text)
   if (Result.isFailure(parsed) || Address.domainOf(parsed.success) !== domain.toLowerCase()) return Option.none()
@@ -198,14 +196,13 @@ const subjectOf = Effect.fnUntraced(function* (bounced: ReturnPath.Bounced, addr
   return Option.map(account_id, (account_id): About => ({ ...bounced, account_id, address }))
 })
 
-const BUSY = reply(451, "4.3.2", "Too many reports are being read at once, please try again later")
 const UNREAD = reply(451, "4.3.0", "The report could not be read, please try again later")
 
 /** Parses a report, in a queue of its account that is separate from that of its submitted mail. */
 const read = Effect.fnUntraced(function* (bytes: Buffer, { account_id }: About) {
   const read = yield* Effect.result(Report.parse(bytes, `reports of ${account_id}`))
   if (Result.isSuccess(read)) return { _tag: "Report" as const, facts: read.success }
-  return read.failure._tag === "Busy" ? yield* BUSY : read.failure
+  return read.failure._tag === "Busy" ? yield* REPORTS_BUSY : read.failure
 })
 
 /** Keeps a report whose parsing was ended, for each return path that it was sent to. */

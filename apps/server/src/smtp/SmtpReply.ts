@@ -72,3 +72,7 @@ const messageOf = (refusal: Refusal): string => {
 
 /** Reply to an internal error: the client keeps the message and tries again. */
 export const INTERNAL_ERROR = reply(451, "4.3.0", "Something went wrong on our side, please try again later")
+
+export const REPORTS_BUSY = reply(451, "4.3.2", "Too many reports are being read at once, please try again later")
+/** Reply to a report about an attempt whose outcome is not recorded yet. */
+export const TOO_EARLY = reply(451, "4.3.0", "The mail that this is about is still being sent, please try again later")
