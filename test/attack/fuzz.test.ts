@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs"
 import * as net from "node:net"
 import * as v8 from "node:v8"
 import * as vm from "node:vm"
-import * as Reports from "../../apps/server/src/smtp/Reports.ts"
+import * as MailListener from "../../apps/server/src/smtp/MailListener.ts"
 import { assert, layer } from "../support/effectTest.ts"
 import { dnsZones } from "../support/mail/dnsZones.ts"
 import { HttpWorld, signUp } from "../support/world/HttpWorld.ts"
@@ -217,7 +217,7 @@ layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, time
       "over the listener for reports get a reply or a closed connection, never an internal error, and leak no memory",
       function* () {
         const { domain, secretKey } = World.RETURN_PATH
-        const port = yield* Reports.listen({
+        const port = yield* MailListener.listen({
           host: "127.0.0.1",
           port: 0,
           name: domain,

@@ -5,7 +5,7 @@ import { Duration, Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
 import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib"
 import { HTML_TEXT_LIMIT } from "@waybill/mail/compose/textFromHtml"
-import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
+import * as MailListener from "../../../apps/server/src/smtp/MailListener.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
@@ -70,7 +70,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a docum
           assert.match(yield* Effect.promise(() => submission.say("NOOP")), /^250 /u)
 
           const { domain, secretKey } = World.RETURN_PATH
-          const port = yield* Reports.listen({
+          const port = yield* MailListener.listen({
             host: "127.0.0.1",
             port: 0,
             name: domain,

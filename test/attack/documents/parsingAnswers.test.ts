@@ -6,7 +6,7 @@ import * as Sandbox from "@waybill/store/content/Sandbox"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Effect, Layer } from "effect"
 import { PrometheusMetrics } from "effect/observability"
-import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
+import * as MailListener from "../../../apps/server/src/smtp/MailListener.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
@@ -47,7 +47,7 @@ const report = (bytes: string) =>
   Effect.gen(function* () {
     const { domain, secretKey } = World.RETURN_PATH
     const returnPath = { domain, secretKeys: [secretKey] }
-    const port = yield* Reports.listen({
+    const port = yield* MailListener.listen({
       host: "127.0.0.1",
       port: 0,
       name: domain,

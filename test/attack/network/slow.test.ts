@@ -4,7 +4,7 @@ import { once } from "node:events"
 import type { ServerResponse } from "node:http"
 import * as net from "node:net"
 import * as NodeServer from "../../../apps/server/src/http/NodeServer.ts"
-import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
+import * as MailListener from "../../../apps/server/src/smtp/MailListener.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
 import * as Smtp from "../../server/smtp/support.ts"
@@ -140,7 +140,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a crowd
       maxConnectionsPerAddress: CLIENTS,
       maxUnidentifiedPerAddress: CLIENTS,
     }
-    const port = yield* Reports.listen({
+    const port = yield* MailListener.listen({
       host: "127.0.0.1",
       port: 0,
       name: domain,

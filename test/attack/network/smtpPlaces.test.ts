@@ -5,7 +5,7 @@ import * as net from "node:net"
 import { networkInterfaces } from "node:os"
 import * as tls from "node:tls"
 import { HANDSHAKES_PER_SECOND, MAX_BURST } from "../../../apps/server/src/smtp/Handshakes.ts"
-import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
+import * as MailListener from "../../../apps/server/src/smtp/MailListener.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
@@ -137,7 +137,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP wi
       maxConnectionsPerAddress: 200,
       maxUnidentifiedPerAddress: 200,
     }
-    const port = yield* Reports.listen({
+    const port = yield* MailListener.listen({
       host: "127.0.0.1",
       port: 0,
       name: "mx.test",

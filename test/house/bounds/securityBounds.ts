@@ -13,7 +13,7 @@ const AUTH = "apps/server/src/signIn/BetterAuth.ts"
 const SIGN_IN = "apps/server/src/signIn/Options.ts"
 const SUBMISSION = "apps/server/src/smtp/Submission.ts"
 const SUBMISSION_CONNECTION = "apps/server/src/smtp/Connection.ts"
-const REPORTS = "apps/server/src/smtp/Reports.ts"
+const MAIL_LISTENER = "apps/server/src/smtp/MailListener.ts"
 const HOOKS = "apps/server/src/providers/HookRoutes.ts"
 const UNREAD = "packages/store/src/content/UnreadReports.ts"
 const HANDSHAKES = "apps/server/src/smtp/Handshakes.ts"
@@ -171,8 +171,8 @@ export const securityBounds: ReadonlyArray<Group> = [
   {
     title: "Incoming reports",
     bounds: [
-      operator("Connections per process", "MAX_CONNECTIONS", REPORTS, "421"),
-      operator("A report", "MAX_MESSAGE_BYTES", REPORTS, "552"),
+      operator("Connections per process", "MAX_CONNECTIONS", MAIL_LISTENER, "421"),
+      operator("A report", "MAX_MESSAGE_BYTES", MAIL_LISTENER, "552"),
       operator("A call of a mail provider", "MAX_CALL_BYTES", HOOKS, "413"),
       operator("Calls of mail providers that are checked at once", "CALLS_AT_ONCE", HOOKS, "they wait"),
       operator("Calls of mail providers in memory", "MAX_CALL_BYTES_HELD", HOOKS, "503"),

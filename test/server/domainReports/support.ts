@@ -2,7 +2,7 @@ import * as Dns from "@waybill/mail/dns/Dns"
 import * as DmarcSources from "@waybill/store/domainreports/DmarcSources"
 import { Effect, Layer, Metric } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
-import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
+import * as MailListener from "../../../apps/server/src/smtp/MailListener.ts"
 import * as Mail from "../../support/mail/aggregateMail.ts"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
 import * as World from "../../support/world/World.ts"
@@ -24,7 +24,7 @@ export const listen = Effect.gen(function* () {
   const dns = yield* DnsServer.listen(
     Object.fromEntries(SIGNERS.map((domain) => [`s1._domainkey.${domain}`, { TXT: [record] }])),
   )
-  const port = yield* Reports.listen({
+  const port = yield* MailListener.listen({
     host: "127.0.0.1",
     port: 0,
     name: DOMAIN,

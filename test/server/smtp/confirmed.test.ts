@@ -2,7 +2,7 @@ import * as EmailState from "@waybill/domain/email/EmailState"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import { Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
-import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
+import * as MailListener from "../../../apps/server/src/smtp/MailListener.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { Fresh } from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
@@ -28,7 +28,7 @@ const confirming = Effect.gen(function* () {
   )
   yield* Layer.build(World.worker(url, { relay }))
   const { domain, secretKey } = World.RETURN_PATH
-  const port = yield* Reports.listen({
+  const port = yield* MailListener.listen({
     host: "127.0.0.1",
     port: 0,
     name: domain,

@@ -2,7 +2,7 @@ import * as FeedbackToken from "@waybill/mail/tokens/FeedbackToken"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import * as Suppressions from "@waybill/store/readmodels/Suppressions"
 import { Effect, Option } from "effect"
-import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
+import * as MailListener from "../../../apps/server/src/smtp/MailListener.ts"
 import { feedbackHeaders } from "../../../apps/server/src/worker/delivery/feedbackHeaders.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
@@ -11,8 +11,8 @@ import * as Smtp from "./support.ts"
 const KEY = Buffer.alloc(32, 9)
 const DOMAIN = "bounces.waybill.test"
 
-const listen = (limits: Reports.Options["limits"] = {}) =>
-  Reports.listen({
+const listen = (limits: MailListener.Options["limits"] = {}) =>
+  MailListener.listen({
     host: "127.0.0.1",
     port: 0,
     name: DOMAIN,

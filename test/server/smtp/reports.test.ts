@@ -8,7 +8,7 @@ import * as Suppressions from "@waybill/store/readmodels/Suppressions"
 import { Effect, Option, Result } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { Sql } from "@waybill/store/postgres/Sql"
-import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
+import * as MailListener from "../../../apps/server/src/smtp/MailListener.ts"
 import * as OutgoingMessages from "../../../apps/server/src/worker/delivery/OutgoingMessages.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
@@ -21,8 +21,8 @@ const fixtures = new URL("../../fixtures/reports/", import.meta.url)
 const file = (name: string) => readFileSync(new URL(`${name}.eml`, fixtures))
 const NAMES = readdirSync(fixtures).flatMap((name) => (name.endsWith(".eml") ? [name.slice(0, -".eml".length)] : []))
 
-const listen = (limits: Reports.Options["limits"] = {}) =>
-  Reports.listen({
+const listen = (limits: MailListener.Options["limits"] = {}) =>
+  MailListener.listen({
     host: "127.0.0.1",
     port: 0,
     name: "bounces.waybill.test",

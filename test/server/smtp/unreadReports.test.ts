@@ -17,7 +17,7 @@ import { Effect, Exit, Layer, Option, Redacted, Result } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { TestClock } from "effect/testing"
 import { Sql } from "@waybill/store/postgres/Sql"
-import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
+import * as MailListener from "../../../apps/server/src/smtp/MailListener.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { type, typed } from "../../support/process/CommandLine.ts"
 import * as Database from "../../support/postgres/Database.ts"
@@ -66,7 +66,7 @@ const at = Timestamp.Timestamp.make("2026-11-21T12:00:00.000Z")
 /** The reply to a report about the first recipient of each of these messages. */
 const report = Effect.fnUntraced(function* (bytes: string, ...refs: ReadonlyArray<World.MessageRef>) {
   const { domain, secretKey } = World.RETURN_PATH
-  const port = yield* Reports.listen({
+  const port = yield* MailListener.listen({
     host: "127.0.0.1",
     port: 0,
     name: domain,

@@ -1,4 +1,4 @@
-import { MAX_UNIDENTIFIED } from "../../../../apps/server/src/smtp/Reports.ts"
+import { MAX_UNIDENTIFIED } from "../../../../apps/server/src/smtp/MailListener.ts"
 import { hangUp, open, openMany } from "../../harness/http.ts"
 import { failedExpectations, type Scenario, sleep, summarize } from "../../harness/Scenario.ts"
 import { submit } from "../../harness/smtp.ts"

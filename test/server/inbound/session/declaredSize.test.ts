@@ -3,7 +3,7 @@ import * as RateWindows from "@waybill/store/admission/RateWindows"
 import { Effect, Layer } from "effect"
 import * as InboundMail from "../../../../apps/server/src/smtp/InboundMail.ts"
 import type { ListenerLimits } from "../../../../apps/server/src/smtp/ListenerLimits.ts"
-import * as Reports from "../../../../apps/server/src/smtp/Reports.ts"
+import * as MailListener from "../../../../apps/server/src/smtp/MailListener.ts"
 import { assert, layer } from "../../../support/effectTest.ts"
 import { dnsZones } from "../../../support/mail/dnsZones.ts"
 import { HttpWorld, signUp } from "../../../support/world/HttpWorld.ts"
@@ -16,7 +16,7 @@ const { domain, secretKey } = World.RETURN_PATH
 
 /** A client that names a recipient of a mail of a size, and hears the reply to each command. */
 const client = Effect.fnUntraced(function* (maxBytes = 25 * MIB, limits: Partial<ListenerLimits> = {}) {
-  const port = yield* Reports.listen({
+  const port = yield* MailListener.listen({
     host: "127.0.0.1",
     port: 0,
     name: OPTIONS.name,
@@ -42,9 +42,9 @@ layer(HttpWorld.layer().pipe(Layer.provideMerge(dnsZones({}))), { excludeTestSer
       const named = yield* client()
       assert.match(yield* named(25 * MIB, "hi@size.test"), /^250 /u)
       assert.match(yield* named(25 * MIB + 1, "hi@size.test"), /^552 5\.3\.4 .*26214400 bytes/u)
-      assert.match(yield* named(Reports.MAX_MESSAGE_BYTES + 1, "hi@size.test"), /^MAIL 552 5\.3\.4 /u)
+      assert.match(yield* named(MailListener.MAX_MESSAGE_BYTES + 1, "hi@size.test"), /^MAIL 552 5\.3\.4 /u)
       // A report may be larger, and only its beginning is kept.
-      assert.match(yield* named(Reports.MAX_MESSAGE_BYTES, `fbl@${domain}`), /^250 /u)
+      assert.match(yield* named(MailListener.MAX_MESSAGE_BYTES, `fbl@${domain}`), /^250 /u)
       assert.match(yield* named(25 * MIB + 1, "hi@nobody.test"), /^550 5\.1\.1 /u)
     })
 

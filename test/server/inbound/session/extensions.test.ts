@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import * as InboundMail from "../../../../apps/server/src/smtp/InboundMail.ts"
-import * as Reports from "../../../../apps/server/src/smtp/Reports.ts"
+import * as MailListener from "../../../../apps/server/src/smtp/MailListener.ts"
 import { assert, layer } from "../../../support/effectTest.ts"
 import { dnsZones } from "../../../support/mail/dnsZones.ts"
 import { HttpWorld, signUp } from "../../../support/world/HttpWorld.ts"
@@ -13,7 +13,7 @@ const NAME = "mx.waybill.test"
 
 /** A customer, and a client of the mail port that has said EHLO. */
 const start = Effect.fnUntraced(function* (name: string) {
-  const port = yield* Reports.listen({
+  const port = yield* MailListener.listen({
     host: "127.0.0.1",
     port: 0,
     name: NAME,

@@ -36,7 +36,7 @@ import * as Exposition from "../../metrics/Exposition.ts"
 import * as InboundSettings from "../../settings/InboundSettings.ts"
 import * as HostNames from "../../process/HostNames.ts"
 import * as InboundMail from "../../smtp/InboundMail.ts"
-import * as Reports from "../../smtp/Reports.ts"
+import * as MailListener from "../../smtp/MailListener.ts"
 import * as Submission from "../../smtp/Submission.ts"
 import * as Version from "../../process/Version.ts"
 import * as StoppedLinks from "../../links/StoppedLinks.ts"
@@ -227,7 +227,7 @@ export const smtp = (settings: Settings) =>
       const { inboundDays: days, inboundMaxBytes: maxBytes } = settings
       const inbound = InboundMail.make({ days, maxBytes, name: common.name })
       const listenAt = (place: { readonly host?: string; readonly port: number }) =>
-        Reports.start({ ...common, ...place, returnPath, inbound })
+        MailListener.start({ ...common, ...place, returnPath, inbound })
       const mail = Option.match(InboundSettings.portOf(settings), {
         // Another process on this machine may have the usual place.
         onNone: () =>

@@ -52,8 +52,8 @@ export interface Options<R = never> {
 }
 
 /**
- * Receives bounces and complaints, at addresses that only this instance can have made, and reports at a few well-known
- * addresses. Returns the port.
+ * Receives bounces and complaints, at addresses that only this instance can have made, reports at a few well-known addresses,
+ * and the mail of `inbound`. Returns the port.
  */
 export const listen = <R = never>({ host, inbound, limits, name, port, returnPath, tls }: Options<R>) =>
   Listener.listen<never, EventStore | PgClient.PgClient | Dns.Dns | R>(
@@ -151,7 +151,7 @@ const roleOf = ({ domain }: Options["returnPath"], text: string): string | undef
  * about the report. A report whose parsing was ended is kept unread for an operator. If there is no capacity for that, or
  * too many reports wait to be parsed, the server is asked to try again later.
  */
-const receive = Effect.fn("Reports.receive")(function* (
+const receive = Effect.fn("MailListener.receive")(function* (
   returnPath: Options["returnPath"],
   whole: Buffer,
   { address, recipients }: Listener.Transaction<never>,
