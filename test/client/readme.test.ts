@@ -1,4 +1,4 @@
-import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
+import * as SandboxTransport from "@waybill/mail/transport/SandboxTransport"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Effect, Layer } from "effect"
 import { execFile } from "node:child_process"
@@ -111,7 +111,7 @@ const webhookCalls = () => {
 
 const worker = Effect.gen(function* () {
   const { url } = yield* Database.Fresh
-  const capture = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.recorder, CaptureTransport.layer)))
+  const capture = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.recorder, SandboxTransport.layer)))
   yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(capture) }))
 })
 

@@ -1,4 +1,4 @@
-import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
+import * as SandboxTransport from "@waybill/mail/transport/SandboxTransport"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Effect, Layer } from "effect"
 import nodemailer, { type SendMailOptions } from "nodemailer"
@@ -54,7 +54,7 @@ export const setUp = Effect.gen(function* () {
   const { secret: key } = yield* world.key(account, { scopes: ["email:send"] })
   yield* world.request("POST", "/v1/domains", { key: admin, body: { name: "acme.test" } })
   const { url: database } = yield* Database.Fresh
-  const capture = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.recorder, CaptureTransport.layer)))
+  const capture = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.recorder, SandboxTransport.layer)))
   yield* Layer.build(World.worker(database, { capture: Layer.succeedContext(capture) }))
   const options = { key, url: world.url }
   const captured = (id: string): Effect.Effect<Captured> =>

@@ -1,4 +1,4 @@
-import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
+import * as SandboxTransport from "@waybill/mail/transport/SandboxTransport"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Duration, Effect, Layer } from "effect"
@@ -143,7 +143,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     function* () {
       const { call } = yield* setUp
       const { url } = yield* Database.Fresh
-      const capture = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.recorder, CaptureTransport.layer)))
+      const capture = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.recorder, SandboxTransport.layer)))
       yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(capture) }))
       for (const piece of HTML) {
         const html = piece.repeat(Math.ceil((2 * HTML_TEXT_LIMIT) / piece.length))

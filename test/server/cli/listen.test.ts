@@ -1,4 +1,4 @@
-import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
+import * as SandboxTransport from "@waybill/mail/transport/SandboxTransport"
 import * as WebhookType from "@waybill/domain/webhook/WebhookType"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Effect, Exit, Layer } from "effect"
@@ -191,7 +191,7 @@ layer(HttpWorld.layer({ tracks: true }), { excludeTestServices: true })("waybill
 
   it.effect("waybill trigger causes every type of event, or says why it cannot", function* () {
     const { url } = yield* Database.Fresh
-    const capture = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.recorder, CaptureTransport.layer)))
+    const capture = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.recorder, SandboxTransport.layer)))
     const { key, world } = yield* signUp({ domains: ["acme.test"] })
     const [secretKey = new Uint8Array()] = yield* TrackedLinks.trackingKeys
     const way = { base: world.url, customers: false, secretKey, stopped: { has: () => false } }

@@ -1,4 +1,4 @@
-import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
+import * as SandboxTransport from "@waybill/mail/transport/SandboxTransport"
 import { Effect, Layer } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
@@ -56,7 +56,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("previe
       assert.match(json, /^Date: /mu)
     }
     const kept = new Map<string, string>()
-    const capture = CaptureTransport.layer(({ message }) =>
+    const capture = SandboxTransport.layer(({ message }) =>
       Effect.sync(() => void kept.set(message.emailId, Buffer.from(message.bytes).toString())),
     )
     const headers = feedbackHeaders(yield* ReturnPathKeys.returnPathKey)

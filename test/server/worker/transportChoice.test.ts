@@ -1,6 +1,6 @@
 import * as Account from "@waybill/domain/account/Account"
 import * as Domain from "@waybill/domain/domain/Domain"
-import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
+import * as SandboxTransport from "@waybill/mail/transport/SandboxTransport"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Effect, Layer, Option, Schema } from "effect"
@@ -32,7 +32,7 @@ layer(World.layer, { excludeTestServices: true })("waybill domains transport", (
     function* () {
       const { url } = yield* Database.Fresh
       const server = yield* SmtpServer.listen()
-      const capture = Layer.unwrap(Effect.map(Sandbox.recorder, CaptureTransport.layer))
+      const capture = Layer.unwrap(Effect.map(Sandbox.recorder, SandboxTransport.layer))
       const kept = yield* Layer.build(capture)
       yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(kept), relay: World.relay(server) }))
       const from = yield* sender

@@ -1,7 +1,7 @@
 import * as Domain from "@waybill/domain/domain/Domain"
 import type * as DomainState from "@waybill/domain/domain/DomainState"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
+import * as SandboxTransport from "@waybill/mail/transport/SandboxTransport"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import * as Suppressions from "@waybill/store/readmodels/Suppressions"
@@ -12,7 +12,7 @@ import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 
 const to = (...addresses: ReadonlyArray<string>) => ({ to: addresses.map((address) => ({ address })) })
-const capture = Layer.unwrap(Effect.map(Sandbox.recorder, CaptureTransport.layer))
+const capture = Layer.unwrap(Effect.map(Sandbox.recorder, SandboxTransport.layer))
 
 const start = Effect.fnUntraced(function* (relay?: SmtpServer.SmtpServer) {
   const { url } = yield* Database.Fresh

@@ -49,8 +49,8 @@ const fields = {
   expires_at: Timestamp.Timestamp,
 }
 
-export const CapturedMessage = Schema.Struct(fields).annotate({ identifier: "SandboxMessage" })
-export type CapturedMessage = typeof CapturedMessage.Type
+export const SandboxMessage = Schema.Struct(fields).annotate({ identifier: "SandboxMessage" })
+export type SandboxMessage = typeof SandboxMessage.Type
 
 const Part = Schema.Struct({
   filename: Schema.NullOr(Schema.String),
@@ -97,7 +97,7 @@ export class Sandbox extends HttpApiGroup.make("sandbox")
             q === undefined || wait === undefined || { path: ["wait"], issue: "cannot be combined with `q`" },
         ),
       ),
-      success: Page.of(CapturedMessage),
+      success: Page.of(SandboxMessage),
     }).annotateMerge(
       annotate(
         "List sandbox emails",

@@ -26,7 +26,7 @@ export const Mail = Context.Reference<{ readonly account_id: string; readonly su
   { defaultValue: () => undefined },
 )
 
-interface CapturedMail {
+interface SandboxMail {
   readonly message: { readonly emailId: string; readonly mailFrom: string; readonly bytes: Uint8Array }
   readonly recipients: ReadonlyArray<string>
 }
@@ -35,7 +35,7 @@ interface CapturedMail {
  * Stores mail of the sandbox. A further attempt at the same message adds its recipients to the stored mail.
  */
 export const recorder = Effect.map(Sql, (sql) =>
-  Effect.fn("Sandbox.keep")(function* ({ message, recipients }: CapturedMail) {
+  Effect.fn("Sandbox.keep")(function* ({ message, recipients }: SandboxMail) {
     const mail = yield* Mail
     if (mail === undefined) return yield* Effect.die(new Error("mail of nobody's in the sandbox"))
     const days = Livemode.isLive(mail.account_id) ? DAYS : TEST_DAYS

@@ -61,7 +61,7 @@ export const erase = Effect.fnUntraced(function* (
     }),
   )
   // Mail of the sandbox is encoded in ways that SQL cannot search, and there is little of it.
-  yield* scan(sql, CAPTURED_MAIL, sql`true`, ({ account_id, bytes, id, mail_from, recipients, subject }: CapturedRow) =>
+  yield* scan(sql, SANDBOX_MAIL, sql`true`, ({ account_id, bytes, id, mail_from, recipients, subject }: SandboxRow) =>
     names([recipients, subject, mail_from, ...decodings(bytes)])
       ? sql`DELETE FROM sandbox_messages WHERE account_id = ${account_id} AND id = ${id}`
       : Effect.void,
@@ -148,7 +148,7 @@ interface ContentRow extends ScannedRow, StoredContent.StoredBytes {
   readonly bytes: Uint8Array
   readonly sha256: Uint8Array
 }
-interface CapturedRow extends ScannedRow {
+interface SandboxRow extends ScannedRow {
   readonly id: string
   readonly recipients: ReadonlyArray<string>
   readonly subject: string
@@ -178,7 +178,7 @@ const CONTENT: Table = {
   bytes: "bytes",
   otherColumns: ["t.compressed"],
 }
-const CAPTURED_MAIL: Table = {
+const SANDBOX_MAIL: Table = {
   name: "sandbox_messages",
   key: ["account_id", "id"],
   bytes: "bytes",

@@ -1,4 +1,4 @@
-import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
+import * as SandboxTransport from "@waybill/mail/transport/SandboxTransport"
 import * as DirectTransport from "@waybill/mail/transport/DirectTransport"
 import * as Dane from "@waybill/mail/dane/Dane"
 import * as MtaStsFetch from "@waybill/mail/dns/MtaStsFetch"
@@ -42,7 +42,7 @@ import * as Service from "./Service.ts"
 const transports = (settings: Settings) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const capture = CaptureTransport.layer(yield* Sandbox.recorder)
+      const capture = SandboxTransport.layer(yield* Sandbox.recorder)
       const smtpUrl = reveal(settings.smtpUrl)
       const relay = smtpUrl === undefined ? undefined : yield* Effect.fromResult(RelayTransport.parse(smtpUrl))
       const module = Option.getOrUndefined(settings.nodemailerTransport)

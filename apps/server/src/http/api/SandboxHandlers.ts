@@ -2,7 +2,7 @@ import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as Page from "@waybill/api/schemas/Page"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
-import type { CapturedMessage } from "@waybill/api/groups/Sandbox"
+import type { SandboxMessage } from "@waybill/api/groups/Sandbox"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import * as ReadMail from "@waybill/mail/incoming/ReadMail"
@@ -30,7 +30,7 @@ export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =
           ...(to === undefined ? {} : { to }),
         }
         const livemode = Livemode.isLive(account_id)
-        const recordOf = (row: Sandbox.SandboxRecord): CapturedMessage => ({ ...row, livemode })
+        const recordOf = (row: Sandbox.SandboxRecord): SandboxMessage => ({ ...row, livemode })
         if (q !== undefined) {
           // The log finds the emails, some of which the sandbox may not have any more.
           const found = yield* EmailLogQuery.list(yield* filterOf(account_id, { q, limit, ...(after && { after }) }))

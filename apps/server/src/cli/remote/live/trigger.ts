@@ -134,11 +134,11 @@ const visit = Effect.fnUntraced(function* (client: Waybill, to: string, link: Re
 
 /** Fails unless mail of the key stays in this service: by a test key, or because the instance captures all mail. */
 const requireTestMail = Effect.fnUntraced(function* (client: Waybill) {
-  const isCaptured = yield* attempt(() => client.sandbox.list({ limit: 1 })).pipe(
+  const isSandbox = yield* attempt(() => client.sandbox.list({ limit: 1 })).pipe(
     Effect.as(true),
     Effect.catch(() => Effect.succeed(false)),
   )
-  if (!isCaptured)
+  if (!isSandbox)
     return yield* new CommandRefused({
       message: "Mail of this key is really sent. Use a test key (wb_test_…): `waybill login`, or WAYBILL_KEY.",
     })

@@ -1,7 +1,7 @@
 import * as Script from "@waybill/domain/email/Script"
 import { Effect, Fiber, Result } from "effect"
 import { TestClock } from "effect/testing"
-import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
+import * as SandboxTransport from "@waybill/mail/transport/SandboxTransport"
 import * as TestTransport from "@waybill/mail/transport/TestTransport"
 import * as Transport from "@waybill/mail/transport/Transport"
 import { assert, describe, it } from "../../support/effectTest.ts"
@@ -9,8 +9,8 @@ import { outgoing, short } from "./outgoing.ts"
 
 const deliver = (to: ReadonlyArray<string>, attempt = 1) =>
   Effect.gen(function* () {
-    const kept: Array<CaptureTransport.Captured> = []
-    const layer = CaptureTransport.layer((captured) => Effect.sync(() => void kept.push(captured)))
+    const kept: Array<SandboxTransport.KeptMail> = []
+    const layer = SandboxTransport.layer((mail) => Effect.sync(() => void kept.push(mail)))
     const outcomes = yield* Transport.Transport.use((transport) => transport.deliver(outgoing({ attempt }), to)).pipe(
       Effect.provide(layer),
     )

@@ -4,20 +4,20 @@ import * as Simulator from "./Simulator.ts"
 import * as Transport from "./Transport.ts"
 
 /** A mail of the sandbox, as the dashboard shows it. */
-export interface Captured {
+export interface KeptMail {
   readonly message: Omit<OutgoingMessage, "mailFrom" | "mayBegin"> & { readonly mailFrom: string }
   readonly recipients: ReadonlyArray<string>
 }
 
-export type Keep = (captured: Captured) => Effect.Effect<void>
+export type Keep = (mail: KeptMail) => Effect.Effect<void>
 
 /**
- * The transport of the sandbox. Opens no socket. Every mail is delivered and kept, except to the simulator's addresses, whose outcomes pass through
- * the service like those of a real server, but suppress nobody.
+ * The transport of the sandbox. Opens no socket. Every mail is delivered and kept, except to the simulator's addresses, whose
+ * outcomes pass through the service like those of a real server, but suppress nobody.
  */
 export const make = (keep: Keep, domains: Simulator.Domains): Transport.Transport["Service"] => ({
   kind: "capture",
-  deliver: Effect.fn("CaptureTransport.deliver")(function* (
+  deliver: Effect.fn("SandboxTransport.deliver")(function* (
     message: OutgoingMessage,
     recipients: ReadonlyArray<string>,
   ) {
