@@ -64,9 +64,11 @@ export const Emails = () => {
   const hasMore = query.hasNextPage
   const total = EmailTotals.useTotal(filters, {
     isCounted: canSearch && hasMore && chips.length > 0,
-    listed: hasMore
-      ? (query.data?.pages[0]?.total ?? undefined)
-      : query.data && { count: loaded.length, is_exact: true },
+    listed: !canSearch
+      ? undefined
+      : hasMore
+        ? (query.data?.pages[0]?.total ?? undefined)
+        : query.data && { count: loaded.length, is_exact: true },
   })
   /** Loads the rest of the list, as far as it is changed at once. */
   const loadMatches = async (): Promise<ReadonlyArray<Email>> => {
