@@ -111,11 +111,9 @@ await inDashboard(
         const stats = await (await route.fetch()).json()
         await route.fulfill({ json: { ...stats, data: [dayOf(now, 3, 990, 10), dayOf(now, 0, 90, 10)] } })
       })
-      await page.route(/\/v1\/email\/logs\?.*status=queued/u, async (route) => {
-        const [email] = (await instance.request("GET", "/email/logs?limit=1")).json.data
-        const created_at = new Date(now - 19.6 * 60_000).toISOString()
-        const data = [{ ...email, status: "queued", scheduled_at: null, created_at }]
-        await route.fulfill({ json: { object: "list", has_more: false, next_cursor: null, data } })
+      await page.route(/\/v1\/dashboard\/queue$/u, async (route) => {
+        const oldest_at = new Date(now - 19.6 * 60_000).toISOString()
+        await route.fulfill({ json: { ...(await (await route.fetch()).json()), pending: 1, oldest_at } })
       })
       // In the sandbox every bounce is simulated.
       await page.goto("/overview")

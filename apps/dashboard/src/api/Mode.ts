@@ -29,7 +29,7 @@ export const useIsTest = (): boolean => useSyncExternalStore(watch, isTest)
 
 /** Paths of mail and what belongs to it, such as usage; keys, domains, routes, webhooks and members are the same in both modes. */
 const OF_MAIL =
-  /^\/(?:account|email|events|inbound(?!\/routes)|preview|requests|sandbox|stats|suppressions|threads)(?:[/?]|$)/u
+  /^\/(?:account|dashboard\/queue|email|events|inbound(?!\/routes)|preview|requests|sandbox|stats|suppressions|threads)(?:[/?]|$)/u
 
 /** Adds the mode to a path whose answer depends on it. */
 export const withMode = (path: string): string =>

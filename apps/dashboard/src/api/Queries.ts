@@ -100,17 +100,8 @@ export const domain = (name: string) => read<Domain>(["domains", name], `/domain
 export const RECENT_EMAILS = 6
 export const recentEmails = read<Page<Email>>(["recent"], "/email/logs", { limit: RECENT_EMAILS })
 
-/** Maximum number of unfinished emails that are counted. */
-const MAX_COUNTED = 100
-/** Id below every other, so that a page before which nothing lies begins with the oldest email. */
-const LOWEST_ID = `msg_${"0".repeat(26)}`
-
-/** Unfinished emails, oldest first. */
-export const pendingEmails = read<Page<Email>>(["pending-emails"], "/email/logs", {
-  status: "queued,deferred",
-  before: LOWEST_ID,
-  limit: MAX_COUNTED,
-})
+/** Numbers of unfinished emails. */
+export const queue = read<AccountQueue>(["queue"], "/dashboard/queue")
 
 export const newestReceived = read<Page<InboundEmail>>(["newest-received"], "/inbound", { limit: 1 })
 

@@ -19,6 +19,7 @@ import type * as DeliveryApi from "@waybill/api/schemas/WebhookDelivery"
 import type * as WebhooksApi from "@waybill/api/groups/Webhooks"
 
 export type Account = typeof AccountApi.AccountRecord.Encoded
+export type { AccountQueue } from "@waybill/api/schemas/AccountQueue"
 export type ApiKey = typeof KeysApi.ApiKeyRecord.Encoded
 export type CreatedApiKey = typeof KeysApi.CreatedKey.Encoded
 export type Scope = ApiKey["scopes"][number]

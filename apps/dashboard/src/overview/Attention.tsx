@@ -3,9 +3,8 @@ import { Link, type LinkProps } from "@tanstack/react-router"
 import { CircleAlert, TriangleAlert } from "lucide-react"
 import type { ReactNode } from "react"
 import * as Queries from "../api/Queries.ts"
-import type { Domain, Email, Page, Stats, Webhook } from "../api/Records.ts"
+import type { AccountQueue, Domain, Stats, Webhook } from "../api/Records.ts"
 import * as SearchDates from "@waybill/domain/search/SearchDates"
-import { shownStatus } from "@waybill/domain/search/shownStatus"
 import * as TimeRange from "./TimeRange.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { useSession } from "../session/useSession.ts"
@@ -40,12 +39,12 @@ export const Attention = () => {
   const { account_id } = useSession().session
   const { from, to, unit } = TimeRange.rangeOf(TimeRange.firstOf(account_id, now), now)
   const stats = useQuery({ ...Queries.stats(from, to, unit), enabled: canReadLogs })
-  const pending = useQuery({ ...Queries.pendingEmails, enabled: canReadLogs })
+  const queue = useQuery({ ...Queries.queue, enabled: canReadLogs })
   const problems = [
     ...ofWebhooks(webhooks.data?.data ?? []),
     ...ofDomains(domains.data?.data ?? []),
     ...(Mode.isSimulated() ? [] : ofRates(stats.data, now)),
-    ...ofBacklog(pending.data, now),
+    ...ofBacklog(queue.data, now),
   ].toSorted((one, other) => Number(other.isBad) - Number(one.isBad))
   if (problems.length === 0) return undefined
   return (
@@ -177,20 +176,18 @@ const ofRates = (stats: Stats | undefined, now: number): ReadonlyArray<Problem> 
 
 const number = new Intl.NumberFormat()
 
-const ofBacklog = (page: Page<Email> | undefined, now: number): ReadonlyArray<Problem> => {
-  const waiting = (page?.data ?? []).filter((email) => shownStatus(email, now) === "queued")
-  const late = waiting.filter((email) => Alarm.isOld(email.scheduled_at ?? email.created_at, Alarm.WAITING_MS, now))
-  const [oldest] = late
-  if (oldest === undefined) return []
-  const count = `${number.format(late.length)}${page?.has_more === true ? " or more" : ""}`
+const ofBacklog = (queue: AccountQueue | undefined, now: number): ReadonlyArray<Problem> => {
+  if (!queue?.oldest_at || !Alarm.isOld(queue.oldest_at, Alarm.WAITING_MS, now)) return []
+  const { is_exact, oldest_at, pending } = queue
+  const count = `${number.format(pending)}${is_exact ? "" : " or more"}`
   return [
     {
       key: "backlog",
       isBad: true,
       text: (
         <>
-          {late.length === 1 && page?.has_more !== true ? "1 email waits" : `${count} emails wait`} to be sent, the
-          oldest for <Duration since={oldest.scheduled_at ?? oldest.created_at} />.
+          {count === "1" ? "1 email waits" : `${count} emails wait`} to be sent, the oldest for{" "}
+          <Duration since={oldest_at} />.
         </>
       ),
       link: { to: "/emails", search: { search: "is:queued" } },

@@ -6,9 +6,8 @@ import { useHasScope } from "../session/useHasScope.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Skeleton } from "../ui/feedback/Skeleton.tsx"
-import { RelativeTime, useNow } from "../ui/display/Time.tsx"
+import { RelativeTime } from "../ui/display/Time.tsx"
 import { UsageMeter } from "../settings/UsageMeter.tsx"
-import { shownStatus } from "@waybill/domain/search/shownStatus"
 import { queueFigures } from "../operate/queueFigures.ts"
 
 const number = new Intl.NumberFormat()
@@ -51,7 +50,7 @@ export const SummaryPanels = () => {
         </Panel>
       )}
       <Panel title="Queue">
-        <PendingEmails />
+        <UnfinishedEmails />
       </Panel>
     </div>
   )
@@ -72,26 +71,16 @@ const Figure = ({ children, figure: [name, meaning] }: FigureProps) => (
 const POLL_MS = 10_000
 
 /** Unfinished emails of the account, as the queue of deliveries counts them for the instance. */
-const PendingEmails = () => {
-  const now = useNow()
-  const { data } = useQuery({ ...Queries.pendingEmails, refetchInterval: POLL_MS })
-  const emails = data?.data ?? []
-  const scheduled = emails.filter((email) => shownStatus(email, now) === "scheduled")
-  const deferred = emails.filter(({ status }) => status === "deferred")
-  const pending = emails.filter((email) => !scheduled.includes(email) && !deferred.includes(email))
-  const oldest = Math.min(...pending.map(({ created_at, scheduled_at }) => Date.parse(scheduled_at ?? created_at)))
-  const count = (n: number) => {
-    if (data === undefined) return "–"
-    return data.has_more ? `at least ${number.format(n)}` : number.format(n)
-  }
+const UnfinishedEmails = () => {
+  const { data } = useQuery({ ...Queries.queue, refetchInterval: POLL_MS })
+  const count = (state: "pending" | "deferred" | "scheduled") =>
+    data === undefined ? "–" : `${data.is_exact ? "" : "at least "}${number.format(data[state])}`
   return (
     <dl className="grid grid-cols-2 gap-4 p-4 text-sm">
-      <Figure figure={queueFigures.pending}>{count(pending.length)}</Figure>
-      <Figure figure={queueFigures.oldest}>
-        {pending.length === 0 ? "–" : <RelativeTime iso={new Date(oldest).toISOString()} />}
-      </Figure>
-      <Figure figure={queueFigures.deferred}>{count(deferred.length)}</Figure>
-      <Figure figure={queueFigures.scheduled}>{count(scheduled.length)}</Figure>
+      <Figure figure={queueFigures.pending}>{count("pending")}</Figure>
+      <Figure figure={queueFigures.oldest}>{data?.oldest_at ? <RelativeTime iso={data.oldest_at} /> : "–"}</Figure>
+      <Figure figure={queueFigures.deferred}>{count("deferred")}</Figure>
+      <Figure figure={queueFigures.scheduled}>{count("scheduled")}</Figure>
     </dl>
   )
 }

@@ -19,6 +19,7 @@ import * as DashboardPages from "../../http/pages/DashboardPages.ts"
 import { Instance, ReceivesMailAt, type SubmissionAddress } from "../../settings/Instance.ts"
 import * as LogRoutes from "../../http/pages/LogRoutes.ts"
 import * as OperatorRoutes from "../../http/dashboard/OperatorRoutes.ts"
+import * as QueueRoutes from "../../http/dashboard/QueueRoutes.ts"
 import * as SavedViewRoutes from "../../http/dashboard/SavedViewRoutes.ts"
 import * as PreviewPages from "../../http/pages/PreviewPages.ts"
 import * as Server from "../../http/Server.ts"
@@ -116,6 +117,7 @@ export const http = (
         ),
         OperatorRoutes.layer(url),
         SavedViewRoutes.layer,
+        QueueRoutes.layer,
         UnsubscribePage.layer(networks(settings.trustedProxies)),
         TrackingRoutes.layer(networks(settings.trustedProxies)),
         HookRoutes.layer(networks(settings.trustedProxies)),
