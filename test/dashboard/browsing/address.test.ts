@@ -252,6 +252,7 @@ await inDashboard("what is asked of an address", (opened) => {
       .getByRole("option", { name: `Emails: ${read}` })
       .getByText("0 emails")
       .waitFor()
+    await Browser.eventually(() => page.getByRole("option").first().textContent()).toBe(`Emails: ${read}0 emails`)
     await page.keyboard.press("Escape")
     await box.fill(unseen)
     await reading(read).waitFor()

@@ -187,6 +187,8 @@ export const useCommands = (text: string): Commands => {
     const ofStatus = canRead ? LineCommands.ofStatus(query, go) : []
     // A state alone has a command of its own.
     const isMeant = canRead && meant.text !== "" && !(ofStatus.length > 0 && /^is:\S+$/u.test(meant.text))
+    // It comes after the text only if that finds emails and it does not.
+    const isFirst = isMeant && (hasMeant || emails.length === 0)
     const ofMeaning = isMeant ? [LineCommands.ofMeant(meant.text, meantCount, go)] : []
     const ofWaiting = permits(session.scopes, "email:send") ? LineCommands.cancel(query, go) : []
     return {
@@ -197,10 +199,10 @@ export const useCommands = (text: string): Commands => {
         ...ofAddress,
         ...(LineCommands.isCancel(query) ? ofWaiting : []),
         ...matches,
-        ...(isMeant && hasMeant ? ofMeaning : ofStatus),
+        ...(isFirst ? ofMeaning : ofStatus),
         ...named,
         ...LineCommands.ofText(sought, search.text, go),
-        ...(hasMeant ? [] : ofMeaning),
+        ...(isFirst ? [] : ofMeaning),
         ...(LineCommands.isCancel(query) ? [] : ofWaiting),
         ...(order === undefined ? mails : []),
         ...docs,
