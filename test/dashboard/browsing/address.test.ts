@@ -204,6 +204,9 @@ await inDashboard("what is asked of an address", (opened) => {
       ["is anything wrong", "Overviewgo"],
       ["log out", "Sign out"],
       ["554", "Emails: code:5540 emails"],
+      ["is acme.test healthy?", "acme.testDomain"],
+      ["is acme.test healthy", "acme.testDomain"],
+      ["is bounced@customers.test suppressed?", "Mail to bounced@customers.test"],
     ] as const) {
       await box.fill(typed)
       await Browser.eventually(shown).toContain(name)

@@ -10,6 +10,7 @@ import * as SuppressionReason from "../ui/display/SuppressionReason.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import * as LineOrders from "./LineOrders.ts"
 import { matchesWords } from "./matchesWords.ts"
+import type { Found } from "./useRecords.ts"
 
 export interface Command {
   /** Unique among the commands that are shown. */
@@ -74,11 +75,16 @@ const SENDER = /^[^@\s"]*@?[^@\s"]+\.[^@\s.":]+$/u
 const SUPPRESSING = /^(?:suppress|block|stop) /iu
 const CANCELING = /^cancel /iu
 
-/** Returns the address that a line is, or that it would suppress: "stop all mail to ana@acme.com". */
-export const addressIn = (line: string): string | undefined => {
-  const address = SUPPRESSING.test(line) ? line.slice(line.lastIndexOf(" ") + 1) : line
-  return EmailSearch.isAddress(address) ? address : undefined
-}
+export const isSuppress = (line: string): boolean => SUPPRESSING.test(line)
+
+/** Returns the address that a line asks about or would suppress: "is ana@acme.com suppressed?". Other commands have none. */
+export const addressIn = (line: string): string | undefined =>
+  COMMANDING.test(line) && !isSuppress(line)
+    ? undefined
+    : line
+        .split(" ")
+        .map((word) => word.replace(/[?!,.]$/u, ""))
+        .find(EmailSearch.isAddress)
 
 export const isCancel = (line: string): boolean => CANCELING.test(line)
 
@@ -95,6 +101,20 @@ export const cancel = (line: string, go: Go): ReadonlyArray<Command> => {
         },
       ]
 }
+
+export const ofRecord = ({ icon: Icon, kind, name, search, to }: Found, go: Go): Command => ({
+  name: `${kind} ${to} ${name}`,
+  content: (
+    <>
+      <span className="min-w-0 grow truncate">
+        <UntrustedText text={name} />
+      </span>
+      <span className="shrink-0 text-xs text-ink-3">{kind}</span>
+    </>
+  ),
+  icon: <Icon size={ICON} />,
+  run: go(to, search),
+})
 
 /** Questions about an address: mail to it, whether it is suppressed, and mail from it. */
 export const ofAddress = (

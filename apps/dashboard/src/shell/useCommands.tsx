@@ -134,19 +134,7 @@ export const useCommands = (text: string): Commands => {
             run: () => undefined,
           }))
         : []
-    const named = records.map(({ icon: Icon, kind, name, search: filters, to }): Command => ({
-      name: `${kind} ${to} ${name}`,
-      content: (
-        <>
-          <span className="min-w-0 grow truncate">
-            <UntrustedText text={name} />
-          </span>
-          <span className="shrink-0 text-xs text-ink-3">{kind}</span>
-        </>
-      ),
-      icon: <Icon size={ICON} />,
-      run: go(to, filters),
-    }))
+    const named = records.map((record) => LineCommands.ofRecord(record, go))
     const docs: ReadonlyArray<Command> =
       query === ""
         ? []
@@ -179,11 +167,13 @@ export const useCommands = (text: string): Commands => {
         ? []
         : LineCommands.ofAddress(
             address,
-            canRead && address === query,
+            canRead && !LineCommands.isSuppress(query),
             suppression,
             canSuppress ? suppress : undefined,
             go,
           )
+    // An address alone comes first, and one within a question after what the question means.
+    const isQuestion = address !== query && !LineCommands.isSuppress(query)
     const ofStatus = canRead ? LineCommands.ofStatus(query, go) : []
     // A state alone has a command of its own.
     const isMeant = canRead && meant.text !== "" && !(ofStatus.length > 0 && /^is:\S+$/u.test(meant.text))
@@ -196,10 +186,11 @@ export const useCommands = (text: string): Commands => {
       commands: [
         ...searches,
         ...(order === undefined ? [] : mails),
-        ...ofAddress,
+        ...(isQuestion ? [] : ofAddress),
         ...(LineCommands.isCancel(query) ? ofWaiting : []),
         ...matches,
         ...(isFirst ? ofMeaning : ofStatus),
+        ...(isQuestion ? ofAddress : []),
         ...named,
         ...LineCommands.ofText(sought, search.text, go),
         ...(isFirst ? [] : ofMeaning),

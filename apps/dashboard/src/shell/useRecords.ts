@@ -6,7 +6,7 @@ import { useHasScope } from "../session/useHasScope.ts"
 import { webhookName } from "../webhooks/webhookName.ts"
 
 /** A record that has a screen, or a row on one. */
-interface Found {
+export interface Found {
   readonly name: string
   readonly kind: string
   readonly icon: LucideIcon
@@ -17,6 +17,21 @@ interface Found {
 const MIN_CHARS = 2
 /** Records of one kind that are shown. */
 const MAX_OF_KIND = 4
+
+/** A domain or an address: a word with a dot within. */
+const NAME = /^\S+\.\p{L}{2,}$/u
+
+/** Parts that a record may have: the whole text, and each domain or address of a question such as "is acme.com healthy?". */
+const partsOf = (query: string): ReadonlyArray<string> => {
+  const text = query.toLowerCase()
+  return [
+    text,
+    ...text
+      .split(/\s+/u)
+      .map((word) => word.replace(/[?!,.]$/u, ""))
+      .filter((word) => NAME.test(word)),
+  ]
+}
 
 /** Finds domains, templates, webhooks, API keys and members by a part of their names. */
 export const useRecords = (query: string): ReadonlyArray<Found> => {
@@ -29,9 +44,11 @@ export const useRecords = (query: string): ReadonlyArray<Found> => {
   const members = useQuery({ ...Queries.members, enabled: isAdmin && isAsked }).data
   return useMemo(() => {
     if (!isAsked) return []
-    const part = query.toLowerCase()
+    const parts = partsOf(query)
     const of = (found: ReadonlyArray<Found & { readonly texts: ReadonlyArray<string | null> }>) =>
-      found.filter(({ texts }) => texts.some((text) => text?.toLowerCase().includes(part))).slice(0, MAX_OF_KIND)
+      found
+        .filter(({ texts }) => texts.some((text) => parts.some((part) => text?.toLowerCase().includes(part))))
+        .slice(0, MAX_OF_KIND)
     return [
       ...of(
         (domains?.data ?? []).map(({ name }) => ({
