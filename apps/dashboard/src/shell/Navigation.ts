@@ -23,6 +23,7 @@ import {
   Webhook,
   type LucideIcon,
 } from "lucide-react"
+import { FILLERS } from "@waybill/domain/search/Phrases"
 import { instance } from "../api/instance.ts"
 import { permits } from "@waybill/domain/account/permits"
 import * as Mode from "../api/Mode.ts"
@@ -62,7 +63,14 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
       { name: "Routes", to: "/routes", icon: Signpost, key: "u", scope: "inbound:write" },
       { name: "Sandbox", to: "/sandbox", icon: Inbox, key: "x", scope: "email:logs:read", sandbox: true },
       { name: "Compose", to: "/compose", icon: PenLine, key: "c", scope: "email:send" },
-      { name: "Requests", to: "/requests", icon: SquareTerminal, key: "r", scope: "email:logs:read" },
+      {
+        name: "Requests",
+        to: "/requests",
+        icon: SquareTerminal,
+        key: "r",
+        scope: "email:logs:read",
+        keywords: ["request refused", "request rejected", "request failed", "refused", "api calls"],
+      },
     ],
   },
   {
@@ -77,7 +85,14 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
         keywords: ["domain health", "dkim", "spf", "dmarc", "dns"],
       },
       { name: "Templates", to: "/templates", icon: LayoutTemplate, key: "t", scope: "templates:read" },
-      { name: "Webhooks", to: "/webhooks", icon: Webhook, key: "w", scope: "webhooks:manage" },
+      {
+        name: "Webhooks",
+        to: "/webhooks",
+        icon: Webhook,
+        key: "w",
+        scope: "webhooks:manage",
+        keywords: ["endpoint", "replay", "signing secret"],
+      },
       {
         name: "Suppressions",
         to: "/suppressions",
@@ -97,7 +112,7 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
         icon: KeyRound,
         key: "k",
         scope: "admin",
-        keywords: ["rotate key", "revoke key", "token"],
+        keywords: ["rotate key", "revoke key", "token", "smtp"],
       },
       { name: "Members", to: "/settings/members", icon: Users, key: "m", scope: "admin" },
       { name: "Plan and usage", to: "/settings/plan", icon: Gauge, key: "p" },
@@ -109,7 +124,13 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
         scope: "admin",
         keywords: ["who changed", "history"],
       },
-      { name: "Profile", to: "/settings/sign-in", icon: ShieldCheck, key: "y" },
+      {
+        name: "Profile",
+        to: "/settings/sign-in",
+        icon: ShieldCheck,
+        key: "y",
+        keywords: ["change password", "change my password", "password", "passkey", "two-factor"],
+      },
     ],
   },
   {
@@ -133,13 +154,20 @@ export const ALL_SCREENS: ReadonlyArray<NavigationItem> = SECTIONS.flatMap(({ sc
 /** Shortest beginning of a keyword that means it. */
 const MIN_KEYWORD_CHARS = 3
 
-/** Whether a text begins as a keyword of the screen does: "who changed my domain", "rot". Parts within mean nothing. */
+/**
+ * Whether a text begins as a keyword of the screen does, also after words that say nothing: "who changed my domain", "rot",
+ * "why was my request refused". Parts within mean nothing.
+ */
 export const isMeant = ({ keywords = [] }: Pick<NavigationItem, "keywords">, text: string): boolean => {
-  const typed = text.toLowerCase().replace(/\s+/gu, " ")
-  return (
-    typed.length >= MIN_KEYWORD_CHARS &&
-    keywords.some((keyword) => keyword.startsWith(typed) || `${typed} `.startsWith(`${keyword} `))
-  )
+  const words = text.toLowerCase().split(/\s+/u)
+  const first = words.findIndex((word) => !FILLERS.has(word))
+  return [words, first < 0 ? [] : words.slice(first)].some((part) => {
+    const typed = part.join(" ")
+    return (
+      typed.length >= MIN_KEYWORD_CHARS &&
+      keywords.some((keyword) => keyword.startsWith(typed) || `${typed} `.startsWith(`${keyword} `))
+    )
+  })
 }
 
 /** Whether the session may open this path: that of a screen, or of a record that a screen lists. */
