@@ -209,6 +209,7 @@ await inDashboard("what is asked of an address", (opened) => {
       ["why was my request refused", "Requestsgr"],
       ["change password", "Profilegy"],
       ["smtp settings", "API keysgk"],
+      ["how many emails did we send this month", "Plan and usagegp"],
       ["is acme.test healthy?", "acme.testDomain"],
       ["is acme.test healthy", "acme.testDomain"],
       ["is bounced@customers.test suppressed?", "Mail to bounced@customers.test"],

@@ -49,6 +49,7 @@ describe("plain words of a search", () => {
       "Ana invited you to the team Design of Acme Limited (EU)",
       '"Ana invited you to the team Design of Acme Limited (EU)"',
     ],
+    ["how many emails did we send this month", "since:30d"],
     // Not a question, or one that no filter says.
     ["at gmail", "provider:gmail"],
     ['"at gmail"', undefined],

@@ -56,7 +56,7 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
         icon: Activity,
         key: "o",
         scope: "email:logs:read",
-        keywords: ["is anything wrong", "problems", "health", "bounce rate"],
+        keywords: ["how many emails did we send", "is anything wrong", "problems", "health", "bounce rate"],
       },
       { name: "Emails", to: "/emails", icon: Mail, key: "e", scope: "email:logs:read" },
       { name: "Received", to: "/received", icon: MailOpen, key: "i", scope: "inbound:read" },
@@ -115,7 +115,13 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
         keywords: ["rotate key", "revoke key", "token", "smtp"],
       },
       { name: "Members", to: "/settings/members", icon: Users, key: "m", scope: "admin" },
-      { name: "Plan and usage", to: "/settings/plan", icon: Gauge, key: "p" },
+      {
+        name: "Plan and usage",
+        to: "/settings/plan",
+        icon: Gauge,
+        key: "p",
+        keywords: ["how many emails did we send", "usage", "quota"],
+      },
       {
         name: "Audit log",
         to: "/settings/audit",

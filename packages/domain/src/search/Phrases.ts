@@ -75,7 +75,7 @@ export const PHRASES: ReadonlyArray<readonly [phrase: string, search: string]> =
 export const FILLERS: ReadonlySet<string> = new Set(
   (
     "a all an and any are at been by can did do does email emails every find for from get got had has have her his how i in is it " +
-    "its list mail mails many me message messages my of on our please show since that the their them these they this those to " +
+    "its list mail mails many me message messages my of on our please send show since that the their them these they this those to " +
     "was we were what when where which who whom whose why with you your"
   ).split(" "),
 )
