@@ -209,6 +209,8 @@ await inDashboard("what is asked of an address", (opened) => {
       ["why was my request refused", "Requestsgr"],
       ["change password", "Profilegy"],
       ["smtp settings", "API keysgk"],
+      ["who changed my domain", "Audit logga"],
+      ["who changed acme.test?", "Audit log: acme.testga"],
       ["how many emails did we send this month", "Plan and usagegp"],
       ["is acme.test healthy?", "acme.testDomain"],
       ["is acme.test healthy", "acme.testDomain"],
@@ -217,7 +219,12 @@ await inDashboard("what is asked of an address", (opened) => {
       await box.fill(typed)
       await Browser.eventually(shown).toContain(name)
     }
-    await box.fill("Order 7")
+    await box.fill("who changed acme.test")
+    await page.getByRole("option", { name: "Audit log: acme.test" }).waitFor()
+    await page.keyboard.press("Enter")
+    await page.waitForURL("**/settings/audit?q=acme.test")
+    await page.getByRole("table", { name: "Audit log" }).getByText("acme.test").first().waitFor()
+    await openPalette("Order 7")
     await Browser.eventually(async () => (await shown()).join("\n")).toMatch(/Order 7.*Bounced.*now/u)
     await ContactSheet.shoot(page, "palette-status")
     assert.deepEqual(await Accessibility.violations(page), [])

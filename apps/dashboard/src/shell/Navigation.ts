@@ -43,6 +43,8 @@ export interface NavigationItem {
   readonly operator?: true
   /** Whether the screen shows mail of the sandbox, where test mail always is. */
   readonly sandbox?: true
+  /** Whether a name after a keyword is searched on the screen. */
+  readonly isSearched?: true
 }
 
 /** All screens, in the order of the sidebar. */
@@ -129,6 +131,7 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
         key: "a",
         scope: "admin",
         keywords: ["who changed", "history"],
+        isSearched: true,
       },
       {
         name: "Profile",
@@ -174,6 +177,14 @@ export const isMeant = ({ keywords = [] }: Pick<NavigationItem, "keywords">, tex
       keywords.some((keyword) => keyword.startsWith(typed) || `${typed} `.startsWith(`${keyword} `))
     )
   })
+}
+
+/** Returns the name after a keyword that the screen searches for: "who changed acme.com". One of filler words is none. */
+export const nameIn = ({ isSearched, keywords = [] }: NavigationItem, text: string): string | undefined => {
+  const keyword = keywords.find((each) => text.toLowerCase().startsWith(`${each} `))
+  const name = keyword === undefined ? "" : text.slice(keyword.length).replace(/[?]$/u, "").trim()
+  const isName = name !== "" && !name.split(/\s+/u).some((word) => FILLERS.has(word.toLowerCase()))
+  return isSearched && isName ? name : undefined
 }
 
 /** Whether the session may open this path: that of a screen, or of a record that a screen lists. */

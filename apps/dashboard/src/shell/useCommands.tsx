@@ -94,12 +94,16 @@ export const useCommands = (text: string): Commands => {
       (screen) =>
         Navigation.isVisible(screen, session) &&
         (matchesWords(screen.name, query) || Navigation.isMeant(screen, query)),
-    ).map(({ icon: Icon, key, name, to }): Command => ({
-      name,
-      icon: <Icon size={ICON} />,
-      keys: ["g", key],
-      run: go(to),
-    }))
+    ).map((screen): Command => {
+      const { icon: Icon, key, name, to } = screen
+      const q = Navigation.nameIn(screen, query)
+      return {
+        name: q === undefined ? name : `${name}: ${q}`,
+        icon: <Icon size={ICON} />,
+        keys: ["g", key],
+        run: go(to, q === undefined ? undefined : { q }),
+      }
+    })
     const actions: ReadonlyArray<Command> = [
       ...CREATING.filter(([, , scope]) => permits(session.scopes, scope)).map(([name, icon, , to]): Command => ({
         name,
