@@ -150,7 +150,8 @@ export class Waybill {
       this.#post<T.WebhookWithSecret>(`/webhooks/${path(id)}/rotate-secret`, undefined, options),
     deliveries: (id: string, query: T.WebhookDeliveriesQuery = {}) =>
       this.#get<Page<T.WebhookDelivery>>(`/webhooks/${path(id)}/deliveries`, { ...query }),
-    allDeliveries: (id: string) => paginate((after) => this.webhooks.deliveries(id, { limit: LARGEST_PAGE, after })),
+    allDeliveries: (id: string, query: Omit<T.WebhookDeliveriesQuery, "after" | "limit"> = {}) =>
+      paginate((after) => this.webhooks.deliveries(id, { ...query, limit: LARGEST_PAGE, after })),
     delivery: (id: string, delivery: string) =>
       this.#get<T.WebhookDeliveryDetail>(`/webhooks/${path(id)}/deliveries/${path(delivery)}`),
     replayDelivery: (id: string, delivery: string, options?: WriteOptions) =>

@@ -1979,4 +1979,5 @@ export interface WebhookDeliveriesQuery {
   readonly status?: "pending" | "delivered" | "failed" | undefined
   /** `true` lists deliveries for which the endpoint was called, `false` those for which it was not */
   readonly called?: boolean | undefined
+  readonly email_id?: EmailId | undefined
 }

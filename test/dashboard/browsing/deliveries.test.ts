@@ -120,6 +120,32 @@ await inDashboard(
       ).toBe(true)
     })
 
+    it(
+      "of an email are listed below its content, of all webhooks and below newer ones",
+      { timeout: TIMEOUT },
+      async () => {
+        const { instance, tab } = opened
+        const { page } = tab
+        const other = (await instance.request("POST", "/webhooks", { url: receiver.url, events: ["*"] })).json.id
+        const mail = { from: "hello@acme.test", to: "bounced+b@customers.test", subject: "Twice", text: "Hello." }
+        const { id } = (await instance.request("POST", "/email/send", mail)).json
+        await Browser.eventually(async () => (await deliveries(other, `?email_id=${id}&status=delivered`)).length).toBe(
+          2,
+        )
+        await instance.sql(`
+        INSERT INTO webhook_deliveries
+          (account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, status, created_at, history)
+        SELECT account_id, left(id, -3) || 'z' || lpad(n::text, 2, '0'), webhook_id, left(event_id, -2) || lpad(n::text, 2, '0'),
+          event_type, '${email}', stream_version, 'failed', created_at, '[{"called": false}]'
+        FROM (SELECT DISTINCT ON (webhook_id) * FROM webhook_deliveries WHERE stream_id = '${id}' ORDER BY webhook_id, id DESC) AS newest,
+          generate_series(0, 99) AS n ON CONFLICT DO NOTHING`)
+        await page.goto(`/emails/${id}`)
+        await page.getByRole("tab", { name: "Webhooks" }).click()
+        await Browser.eventually(() => page.getByRole("tabpanel").getByRole("listitem").count()).toBe(3)
+        await page.getByRole("tabpanel").locator(`a[href$="${webhook}"]`).waitFor()
+      },
+    )
+
     it("logs no errors", () => assert.deepEqual(opened.tab.consoleErrors, []))
   },
   async () => ({ settings: { WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" }, close: receiver.close }),

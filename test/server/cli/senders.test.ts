@@ -198,6 +198,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
     assert.notStrictEqual((yield* json("webhooks", "rotate-secret", webhook.id)).secret, webhook.secret)
     const { id: delivery } = yield* json("webhooks", "test", webhook.id)
     assert.strictEqual((yield* json("webhooks", "deliveries", webhook.id))[0].id, delivery)
+    assert.deepStrictEqual(
+      yield* json("webhooks", "deliveries", webhook.id, "--email", "msg_00000000000000000000000000"),
+      [],
+    )
     assert.include(yield* text("webhooks", "deliveries", webhook.id, delivery), "webhook.test")
     assert.strictEqual((yield* json("webhooks", "replay", webhook.id, delivery)).status, "pending")
     assert.isFalse((yield* json("webhooks", "disable", webhook.id)).enabled)

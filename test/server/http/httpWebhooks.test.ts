@@ -204,6 +204,8 @@ layer(HttpWorld.layer(), options)("webhooks", (it) => {
     const first = yield* list("limit=1")
     assert.deepStrictEqual([first.has_more, first.next_cursor], [true, all.data[0].id])
     assert.deepStrictEqual((yield* list(`limit=1&after=${first.next_cursor}`)).data, [all.data[1]])
+    assert.deepStrictEqual((yield* list(`email_id=${all.data[1].email_id}`)).data, [all.data[1]])
+    assert.deepStrictEqual((yield* list(`email_id=${all.data[1].email_id}&called=true`)).data, [])
     const path = `/v1/webhooks/${id}/deliveries/${all.data[0].id}`
     const { request_body, ...detail } = (yield* call("GET", path)).json
     assert.deepStrictEqual(detail, { ...all.data[0], history: [] })

@@ -42,7 +42,9 @@ export const EmailContent = ({ email, events }: Props) => {
     { name: "Headers", content: () => <MessageSource email={email} part="headers" /> },
     { name: "Raw", content: () => <MessageSource email={email} part="raw" /> },
     { name: "Attachments", count: attachments.length, content: () => <Attachments email={email} /> },
-    ...(canSeeWebhooks ? [{ name: "Webhooks", content: () => <EmailWebhooks events={events} /> }] : []),
+    ...(canSeeWebhooks
+      ? [{ name: "Webhooks", content: () => <EmailWebhooks emailId={id} events={events.length} /> }]
+      : []),
   ]
   return (
     <Panel className="overflow-hidden">

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import * as Api from "../api/Api.ts"
 import * as Queries from "../api/Queries.ts"
-import type { Delivery, EventRecord, Page } from "../api/Records.ts"
+import type { Delivery, Page } from "../api/Records.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { eventName } from "../ui/display/eventName.ts"
@@ -12,38 +12,39 @@ import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { ResponseStatus } from "../webhooks/ResponseStatus.tsx"
 import { webhookName } from "../webhooks/webhookName.ts"
 
-/** Deliveries read per webhook: the API lists deliveries by webhook, not by email. */
+/** Deliveries of an email shown for each webhook. */
 const DELIVERIES_PER_WEBHOOK = 100
 
+interface Props {
+  readonly emailId: string
+  /** Number of events of the email: each has a delivery for each webhook that takes it. */
+  readonly events: number
+}
+
 /** Webhook deliveries of the events of an email. */
-export const EmailWebhooks = ({ events }: { readonly events: ReadonlyArray<EventRecord> }) => {
+export const EmailWebhooks = ({ emailId, events }: Props) => {
   const webhooks = useQuery(Queries.webhooks)
-  const ids = new Set(events.map(({ id }) => id as string))
   const deliveries = useQuery({
-    queryKey: ["email-webhooks", [...ids]],
+    queryKey: ["email-webhooks", emailId, events],
     enabled: webhooks.isSuccess,
     queryFn: async ({ signal }) => {
       const pages = await Promise.all(
         (webhooks.data?.data ?? []).map(async (webhook) => {
           const page = await Api.get<Page<Delivery>>(
             `/webhooks/${webhook.id}/deliveries`,
-            { limit: DELIVERIES_PER_WEBHOOK },
+            { email_id: emailId, limit: DELIVERIES_PER_WEBHOOK },
             signal,
           )
           return page.data.map((delivery) => ({ delivery, name: webhookName(webhook) }))
         }),
       )
-      return pages.flat().filter(({ delivery }) => ids.has(delivery.event_id))
+      return pages.flat()
     },
   })
   if (webhooks.isPending || deliveries.isPending) return <SkeletonRows rows={3} />
   const rows = deliveries.data ?? []
   if (rows.length === 0)
-    return (
-      <p className="p-8 text-center text-sm text-ink-3">
-        No webhook deliveries for this email among the last {DELIVERIES_PER_WEBHOOK} deliveries of each webhook.
-      </p>
-    )
+    return <p className="p-8 text-center text-sm text-ink-3">No webhook deliveries for this email.</p>
   return (
     <ul className="divide-y divide-line">
       {rows.map(({ delivery, name }) => (

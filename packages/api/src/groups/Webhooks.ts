@@ -209,13 +209,14 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
               "`true` lists deliveries for which the endpoint was called, `false` those for which it was not",
           }),
         ),
+        email_id: Schema.optionalKey(Id.EmailId),
       },
       success: Page.of(WebhookDelivery.Delivery),
     }).annotateMerge(
       annotate(
         "List a webhook's deliveries",
         scope,
-        "Newest first. With `status` or `called`, a page may hold fewer than `limit` and still have `has_more`.",
+        "Newest first. With `email_id`, those of the events of one email. With `status` or `called`, a page may hold fewer than `limit` and still have `has_more`.",
       ),
     ),
     HttpApiEndpoint.get("delivery", "/webhooks/:id/deliveries/:delivery_id", {

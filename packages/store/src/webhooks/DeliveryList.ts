@@ -14,9 +14,11 @@ interface Query {
   readonly status?: Record["status"]
   /** Whether the endpoint was called for them. */
   readonly called?: boolean
+  /** The email that their events are about. */
+  readonly email_id?: string
 }
 
-/** Deliveries that a page of a filter examines; the page of a rare one ends early, with a cursor. */
+/** Deliveries that a page of a filter examines; the page of a rare one ends early, with a cursor. Newest events of an email. */
 export const MAX_EXAMINED = 10_000
 
 interface Page {
@@ -26,18 +28,22 @@ interface Page {
 
 export const list = Effect.fn("DeliveryList.list")(function* (query: Query) {
   const sql = yield* Sql
-  const { account_id, after, called, limit, status, webhook_id } = query
+  const { account_id, after, called, email_id, limit, status, webhook_id } = query
   const none = sql.literal("")
+  // The unique index of deliveries begins with webhook and event; there is none of their streams.
+  const ofEmail = sql`AND event_id = ANY(ARRAY(SELECT event_id FROM events
+    WHERE account_id IN (${account_id}, test_account_of(${account_id})) AND stream_id = ${email_id ?? null}
+    ORDER BY version DESC LIMIT ${MAX_EXAMINED}::int))`
   const ofWebhook = sql`account_id = ${account_id} AND webhook_id = ${webhook_id}
     ${after === undefined ? none : sql`AND id < ${after}`}`
   const [last] =
-    status === undefined && called === undefined
+    email_id !== undefined || (status === undefined && called === undefined)
       ? []
       : yield* sql<{ readonly id: string }>`
           SELECT id FROM webhook_deliveries WHERE ${ofWebhook} ORDER BY id DESC OFFSET ${MAX_EXAMINED - 1}::int LIMIT 1`
   const found = yield* sql<Record>`
     SELECT ${WebhookDeliveries.columns(sql)} FROM webhook_deliveries d
-    WHERE ${ofWebhook} ${status === undefined ? none : sql`AND status = ${status}`}
+    WHERE ${ofWebhook} ${email_id === undefined ? none : ofEmail} ${status === undefined ? none : sql`AND status = ${status}`}
       ${called === undefined ? none : sql`AND (attempts > 0) = ${called}`}
       ${last === undefined ? none : sql`AND id >= ${last.id}`}
     ORDER BY id DESC LIMIT ${limit + 1}::int`

@@ -120,9 +120,10 @@ const deliveries = DataCommand.command(
       Argument.withDescription("Id of one delivery, to show its request and every attempt"),
       Argument.optional,
     ),
+    email: Options.text("email", "Only those of one email, by its id"),
     limit: Flags.limit,
   },
-  function* ({ delivery, id, json, limit }) {
+  function* ({ delivery, email, id, json, limit }) {
     if (Option.isSome(delivery)) {
       const { history, ...record } = yield* call((client) => client.webhooks.delivery(id, delivery.value))
       if (json || !(yield* OutputStyle.isTerminal)) return yield* Output.printOne({ ...record, history }, { json })
@@ -132,7 +133,10 @@ const deliveries = DataCommand.command(
       const attempts = history.map((call) => ({ ...call, last_answer: call.error ?? call.response_body }))
       return yield* Output.print(attempts, { json, columns: ATTEMPT_COLUMNS })
     }
-    const { more, rows } = yield* firstOf((client) => client.webhooks.allDeliveries(id), limit)
+    const { more, rows } = yield* firstOf(
+      (client) => client.webhooks.allDeliveries(id, Flags.present({ email_id: email })),
+      limit,
+    )
     const shown = json ? rows : rows.map((row) => ({ ...row, status: shownDeliveryStatus(row) }))
     yield* Output.printFirst({ rows: shown, more }, { json, columns: DELIVERY_COLUMNS })
   },

@@ -54,6 +54,7 @@ interface ListQuery {
   readonly after?: Id.WebhookDeliveryId
   readonly status?: Delivery["status"]
   readonly called?: "true" | "false"
+  readonly email_id?: Id.EmailId
 }
 
 export const list = Effect.fnUntraced(function* ({ params, query }: WebhookParams & { readonly query: ListQuery }) {
