@@ -386,6 +386,10 @@ await within("search and lists", (opened) => {
 
   it("a webhook whose endpoint does not answer is failing", { timeout: TIMEOUT }, async () => {
     const { page } = opened.tab
+    await Browser.eventually(async () => {
+      await opened.instance.sql("UPDATE webhook_failures SET since = now() - interval '5 minutes'")
+      return (await opened.instance.request("GET", "/webhooks")).json.data[0].failing_since
+    }).not.toBe(null)
     await open("/webhooks")
     const row = page.getByRole("row", { name: /127\.0\.0\.1:9.*Failing.*No response/u })
     await row.waitFor()

@@ -888,7 +888,7 @@ export type ListedTemplateVersion = {
 }
 
 export type ListedWebhook = Webhook & {
-  /** Time of the first failed call after the last successful one; `null` while the endpoint accepts calls */
+  /** Time of the first failed call after the last successful one, once it is five minutes ago; `null` while the endpoint accepts calls */
   readonly failing_since: Timestamp | null
   /** The last call among the newest 10,000 deliveries, in a list the newest 1,000; `null` if there was none */
   readonly last_call: {

@@ -72,17 +72,22 @@ await inDashboard(
         subject: "Failing",
         text: "?",
       })
-      const failingSince = async () => (await instance.request("GET", `/webhooks/${id}`)).json.failing_since
+      const failingSince = async () => {
+        await instance.sql(
+          `UPDATE webhook_failures SET since = now() - interval '5 minutes' WHERE webhook_id = '${id}'`,
+        )
+        return (await instance.request("GET", `/webhooks/${id}`)).json.failing_since
+      }
       await Browser.eventually(failingSince).not.toBe(null)
       await page.goto("/webhooks")
       await page
         .getByRole("row", { name: /failing/iu })
-        .getByText(/^Failing for 1 min$/u)
+        .getByText(/^Failing for 5 min$/u)
         .waitFor()
       await page.goto("/overview")
       await page
         .getByText(
-          /The webhook 127\.0\.0\.1:\d+\/\S*failing has accepted no call for 1 min\. Its endpoint answers 500\./u,
+          /The webhook 127\.0\.0\.1:\d+\/\S*failing has accepted no call for 5 min\. Its endpoint answers 500\./u,
         )
         .waitFor()
       assert.strictEqual((await fetch(`${instance.url}/v1/webhooks/${id}`, removal(instance.key))).status, 200)

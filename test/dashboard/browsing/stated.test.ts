@@ -42,12 +42,15 @@ await within("what the dashboard states", (opened) => {
       const delivery = async () =>
         (await opened.instance.request("GET", `/webhooks/${id}/deliveries`)).json.data[0] ?? {}
       await Browser.eventually(async () => (await delivery()).last_status).toBe(500)
+      await opened.instance.sql(
+        `UPDATE webhook_failures SET since = now() - interval '5 minutes' WHERE webhook_id = '${id}'`,
+      )
       await page.goto(`/webhooks/${id}`)
       await page.getByRole("heading", { level: 1 }).getByText("Failing", { exact: true }).waitFor()
       // The overview says so after a quarter of an hour.
       await page.clock.setFixedTime(Date.now() + 20 * 60_000)
       await page.goto("/overview")
-      await page.getByText(/has accepted no call for 20 min\. Its endpoint answers 500\./u).waitFor()
+      await page.getByText(/has accepted no call for 25 min\. Its endpoint answers 500\./u).waitFor()
       await page.clock.setFixedTime(Date.now())
       await opened.instance.request("PATCH", `/webhooks/${id}`, { enabled: false })
       // The next attempt is due after five seconds, and is not made.

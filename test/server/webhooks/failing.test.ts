@@ -197,6 +197,19 @@ layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) =
     assert.deepStrictEqual(receiver.calls, [])
   })
 
+  it.effect("is shown as failing after five minutes without a success, not after one failed call", function* () {
+    yield* working({ nextAt: Webhooks.never })
+    const receiver = yield* Receiver.listen({ answer: () => ({ status: 503 }) })
+    const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
+    yield* Webhooks.acceptEmail(endpoint.account_id)
+    yield* Webhooks.settledOne(endpoint)
+    assert.isNotNull(yield* WebhookFailures.since(endpoint.account_id, endpoint.webhook_id))
+    assert.isNull((yield* Webhooks.record(endpoint))?.failing_since)
+    yield* Webhooks.failFor(endpoint, 5)
+    const since = yield* WebhookFailures.since(endpoint.account_id, endpoint.webhook_id)
+    assert.strictEqual((yield* Webhooks.record(endpoint))?.failing_since, since)
+  })
+
   it.effect("shows the last call also below many deliveries that were not sent", function* () {
     const receiver = yield* Receiver.listen({ answer: () => ({ status: 410, body: "moved out" }) })
     const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })

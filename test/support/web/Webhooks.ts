@@ -178,6 +178,14 @@ export const settledAll = (endpoint: Endpoint, count: number, within?: Duration.
     within,
   )
 
+/** Moves the first failed call after the last successful one so many minutes back. */
+export const failFor = Effect.fnUntraced(function* ({ account_id, webhook_id }: Endpoint, minutes: number) {
+  const sql = yield* Sql
+  yield* Effect.orDie(sql`
+    UPDATE webhook_failures SET since = now() - make_interval(mins => ${minutes}::int)
+    WHERE account_id = ${account_id} AND webhook_id = ${webhook_id}`)
+})
+
 export const record = ({ account_id, webhook_id }: Endpoint) =>
   Effect.map(Webhooks.find(account_id, webhook_id), Option.getOrUndefined)
 

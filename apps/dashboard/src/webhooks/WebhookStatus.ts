@@ -1,5 +1,5 @@
 import type { Webhook } from "../api/Records.ts"
 
-/** An endpoint whose last call failed is failing, until a call succeeds. */
+/** An endpoint that accepted no call for five minutes is failing, until a call succeeds. */
 export const of = ({ enabled, failing_since }: Webhook): "enabled" | "failing" | "disabled" =>
   !enabled ? "disabled" : failing_since === null ? "enabled" : "failing"

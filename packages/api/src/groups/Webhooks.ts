@@ -53,7 +53,8 @@ export type WebhookRecord = typeof WebhookRecord.Type
 export const ListedWebhook = Schema.Struct({
   ...fields,
   failing_since: Schema.NullOr(at).annotate({
-    description: "Time of the first failed call after the last successful one; `null` while the endpoint accepts calls",
+    description:
+      "Time of the first failed call after the last successful one, once it is five minutes ago; `null` while the endpoint accepts calls",
   }),
   last_call: Schema.NullOr(
     Schema.Struct({

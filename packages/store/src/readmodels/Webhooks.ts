@@ -92,6 +92,9 @@ const DELETED = {
   record: null,
 } as const
 
+/** Minutes without an accepted call after which a webhook is shown as failing: a call is repeated after 5 s and 5 minutes. */
+const FAILING_AFTER_MINUTES = 5
+
 /**
  * Newest deliveries of a webhook among which its last call is looked for: many may wait while the endpoint fails. Fewer in a
  * list, which has up to 20 webhooks.
@@ -123,6 +126,7 @@ const select = (sql: Sql, account_id: string, which: Fragment, examined: number)
   SELECT w.record || jsonb_build_object('failing_since', ${Iso.iso(sql, "f.since")}, 'last_call', last.call) AS record
   FROM webhooks w
   LEFT JOIN webhook_failures f ON f.account_id = w.account_id AND f.webhook_id = w.id
+    AND f.since <= now() - make_interval(mins => ${FAILING_AFTER_MINUTES}::int)
   LEFT JOIN LATERAL (
     SELECT jsonb_build_object('delivery_id', id, 'at', call -> 'at', 'status', call -> 'status',
       'duration_ms', call -> 'duration_ms', 'error', call -> 'error',
