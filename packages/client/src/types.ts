@@ -890,7 +890,7 @@ export type ListedTemplateVersion = {
 export type ListedWebhook = Webhook & {
   /** Time of the first failed call after the last successful one, once it is five minutes ago; `null` while the endpoint accepts calls */
   readonly failing_since: Timestamp | null
-  /** The last call among the newest 10,000 deliveries, in a list the newest 1,000; `null` if there was none */
+  /** The last call; `null` if there was none. Calls that failed are found among the newest 200 deliveries that were called, accepted ones among the newest 10,000, in a list 1,000 */
   readonly last_call: {
     readonly delivery_id: WebhookDeliveryId
     readonly at: Timestamp

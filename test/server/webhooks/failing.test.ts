@@ -4,6 +4,7 @@ import * as WebhookRetry from "@waybill/domain/webhook/WebhookRetry"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Audit from "@waybill/store/operations/Audit"
 import * as DeliveryList from "@waybill/store/webhooks/DeliveryList"
+import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import * as WebhookFailures from "@waybill/store/webhooks/WebhookFailures"
 import { Effect, Layer } from "effect"
 import { Webhook as StandardWebhook } from "standardwebhooks"
@@ -248,6 +249,32 @@ layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) =
       [called.id],
     )
     assert.isTrue((yield* listed(false)).every(({ attempts }) => attempts === 0))
+  })
+
+  it.effect("shows the last call also if it repeated a delivery below newer ones", function* () {
+    const receiver = yield* Receiver.listen({ answer: (_, nth) => ({ status: nth === 1 ? 503 : 200 }) })
+    const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
+    yield* working({ nextAt: Webhooks.never })
+    yield* Webhooks.acceptEmail(endpoint.account_id)
+    const repeated = yield* Webhooks.settledOne(endpoint)
+    const sql = yield* Sql
+    const callEarlier = (from: number, to: number) =>
+      Effect.orDie(sql`
+        INSERT INTO webhook_deliveries (account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, status,
+          attempts, created_at, history)
+        SELECT account_id, id || n, webhook_id, event_id || n, event_type, stream_id, stream_version, 'failed', 1, created_at,
+          jsonb_set(history, '{0, at}', to_jsonb(left(history -> 0 ->> 'at', 5) || '01-01T00:00:00.000Z'))
+        FROM webhook_deliveries, generate_series(${from}::int, ${to}::int) AS n WHERE id = ${repeated.id}`)
+    const lastCall = Effect.map(Webhooks.record(endpoint), (record) => [
+      record?.last_call?.delivery_id,
+      record?.last_call?.status,
+    ])
+    yield* callEarlier(1_001, 1_100)
+    assert.deepStrictEqual(yield* lastCall, [repeated.id, 503])
+    yield* callEarlier(1_101, 1_300)
+    const { account_id, webhook_id } = endpoint
+    yield* WebhookDeliveries.replay(account_id, webhook_id, repeated.id, yield* Webhooks.now)
+    yield* World.until(lastCall, ([id, status]) => id === repeated.id && status === 200)
   })
 
   it.effect("keeps the answer and the number of its calls when it is disabled before the next one", function* () {

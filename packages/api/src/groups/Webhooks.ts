@@ -71,7 +71,7 @@ export const ListedWebhook = Schema.Struct({
     }),
   ).annotate({
     description:
-      "The last call among the newest 10,000 deliveries, in a list the newest 1,000; `null` if there was none",
+      "The last call; `null` if there was none. Calls that failed are found among the newest 200 deliveries that were called, accepted ones among the newest 10,000, in a list 1,000",
   }),
 }).annotate({ identifier: "ListedWebhook" })
 export type ListedWebhook = typeof ListedWebhook.Type

@@ -100,8 +100,8 @@ const FAILING_AFTER_MINUTES = 5
  * list, which has up to 20 webhooks.
  */
 const EXAMINED = { alone: 10_000, listed: 1_000 } as const
-/** Newest of these that were called; the latest call of one of them is the last one. */
-const LAST_DELIVERIES = 20
+/** Newest of these that were called, of which the histories are read: the last call may repeat one of them. */
+const LAST_DELIVERIES = 200
 /** Characters of a response that a webhook shows. */
 const LAST_ANSWER_CHARS = 200
 
@@ -128,15 +128,19 @@ const select = (sql: Sql, account_id: string, which: Fragment, examined: number)
   LEFT JOIN webhook_failures f ON f.account_id = w.account_id AND f.webhook_id = w.id
     AND f.since <= now() - make_interval(mins => ${FAILING_AFTER_MINUTES}::int)
   LEFT JOIN LATERAL (
+    WITH newest AS MATERIALIZED (
+      SELECT id, attempts, delivered_at FROM webhook_deliveries d
+      WHERE d.account_id = w.account_id AND d.webhook_id = w.id ORDER BY id DESC LIMIT ${examined}::int
+    ), candidates AS MATERIALIZED (
+      (SELECT id FROM newest WHERE attempts > 0 ORDER BY id DESC LIMIT ${LAST_DELIVERIES}::int)
+      UNION (SELECT id FROM newest WHERE delivered_at IS NOT NULL ORDER BY delivered_at DESC LIMIT 1)
+    )
     SELECT jsonb_build_object('delivery_id', id, 'at', call -> 'at', 'status', call -> 'status',
       'duration_ms', call -> 'duration_ms', 'error', call -> 'error',
       'answer', nullif(left(call ->> 'response_body', ${LAST_ANSWER_CHARS}::int), '')) AS call
     FROM (
       SELECT id, jsonb_path_query_array(history, '$[*] ? (!(@.called == false))') -> -1 AS call
-      FROM (
-        SELECT id, attempts, history FROM webhook_deliveries d
-        WHERE d.account_id = w.account_id AND d.webhook_id = w.id ORDER BY id DESC LIMIT ${examined}::int) AS newest
-      WHERE attempts > 0 ORDER BY id DESC LIMIT ${LAST_DELIVERIES}::int) AS called
+      FROM candidates JOIN webhook_deliveries d USING (id) WHERE d.account_id = w.account_id) AS called
     WHERE call IS NOT NULL ORDER BY call ->> 'at' DESC LIMIT 1) AS last ON true
   WHERE w.account_id = ${account_id} AND NOT w.removed ${which} ORDER BY w.id DESC`
 
