@@ -12,7 +12,7 @@ const FIXTURES = new URL("../../test/fixtures/events/", import.meta.url)
 /** When each event happens, for people. */
 const WHEN: Readonly<Record<DomainEvent.PublicType, string>> = {
   "email.queued": "An email is accepted.",
-  "email.sent": "An attempt to deliver the email to a recipient begins.",
+  "email.sent": "A relay that confirms the delivery later has accepted the email for a recipient.",
   "email.delivered": "The receiving server has accepted the email for a recipient.",
   "email.delivery_delayed": "The receiving server has deferred the email. It will be tried again.",
   "email.bounced":
