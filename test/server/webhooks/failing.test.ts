@@ -6,7 +6,7 @@ import * as Audit from "@waybill/store/operations/Audit"
 import * as DeliveryList from "@waybill/store/webhooks/DeliveryList"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import * as WebhookFailures from "@waybill/store/webhooks/WebhookFailures"
-import { Effect, Layer } from "effect"
+import { Array as Arr, Effect, Layer } from "effect"
 import { Webhook as StandardWebhook } from "standardwebhooks"
 import { Webhook as SvixWebhook } from "svix"
 import { Sql } from "@waybill/store/postgres/Sql"
@@ -224,7 +224,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) =
       SELECT account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, status, created_at::text
       FROM webhook_deliveries WHERE id = ${called.id}`)
     const history = JSON.stringify([{ called: false, error: "the webhook was disabled" }])
-    const newer = Array.from({ length: 100 }, (_, nth): Record<string, unknown> => ({
+    const newer = Arr.makeBy(100, (nth) => ({
       ...row,
       id: `${called.id}${nth}`,
       event_id: `${row?.event_id}${nth}`,

@@ -37,7 +37,7 @@ layer(Store, { excludeTestServices: true })("the queue of an account", (it) => {
     assert.deepStrictEqual(found, counts)
     assert.strictEqual(Date.parse(oldest_at ?? ""), Math.min(...pending.map(Id.timeOf)))
     // One that was due long ago has waited since then, also if no worker has seen that it is due.
-    const due = "2020-01-01T00:00:00.000Z"
+    const due = Timestamp.fromMillis(Date.UTC(2020, 0))
     const sql = yield* Sql
     yield* sql`UPDATE outbox SET available_at = ${due}::timestamptz WHERE id = (
       SELECT min(id) FROM outbox WHERE account_id = ${account_id})`

@@ -7,6 +7,7 @@ import type * as Paths from "./Paths.ts"
 import { pathOf, type RequestFilters } from "./RequestFilters.ts"
 import type {
   Account,
+  AccountQueue,
   ApiKey,
   AuditEntry,
   Delivery,

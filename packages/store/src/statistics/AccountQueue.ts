@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import * as Iso from "../postgres/Iso.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import { Sql } from "../postgres/Sql.ts"
-import * as EmailFacets from "../readmodels/EmailFacets.ts"
+import * as EmailFacets from "../readmodels/emails/EmailFacets.ts"
 
 /** Maximum number of emails of an account that are counted, and of its emails that are due. */
 export const MAX_COUNTED = 10_000
