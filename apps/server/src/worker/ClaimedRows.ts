@@ -114,12 +114,14 @@ export const writePartialResults = (rows: ReadonlyArray<ClaimedRow>): Effect.Eff
 export const keepLeases = Effect.fnUntraced(function* (rows: ClaimedRows, trustedSince: () => number | undefined) {
   const due = yield* Queue.sliding<void>(1)
   const renew = Effect.gen(function* () {
-    const held = rows.all().map((claimed) => ({ claimed, id: claimed.row.id, token: claimed.row.token }))
+    const held = rows.all().map((claimed) => ({ claimed, ...claimed.row }))
     if (held.length === 0) return
     const began = yield* MonotonicClock.millis
     const renewed = yield* Leases.renew(held)
+    const missing = held.filter(({ id }) => !renewed.has(id))
+    const moved = missing.length === 0 ? renewed : yield* Leases.renewMoved(missing)
     for (const { claimed, id } of held) {
-      if (renewed.has(id)) claimed.leased_at = began
+      if (renewed.has(id) || moved.has(id)) claimed.leased_at = began
       else if (claimed.phase !== "settling") yield* drop(claimed)
     }
   })

@@ -4,8 +4,8 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import { Duration, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Fragment } from "effect/sql/Statement"
-import { Cells } from "../routing/Cells.ts"
-import { CurrentCell } from "../routing/CurrentCell.ts"
+import * as Cells from "../routing/Cells.ts"
+import { CurrentCell, inCell } from "../routing/CurrentCell.ts"
 import * as Iso from "../postgres/Iso.ts"
 import { FAR_FUTURE, type Leased, type LeaseFact, type LeaseRef, type OutboxRow } from "./OutboxRow.ts"
 import * as Outbox from "./Outbox.ts"
@@ -77,7 +77,7 @@ export const claim = Effect.fn("Leases.claim")(function* (
 
 /** Accounts whose work is not to be started in the fiber's cell because of a move, and their test accounts. */
 const accountsMoving = Effect.gen(function* (): Effect.fn.Return<ReadonlySet<string>, StoreUnavailable> {
-  const cells = yield* Cells
+  const cells = yield* Cells.Cells
   const moving = yield* cells.notToStart(yield* CurrentCell)
   return moving.size === 0
     ? moving
@@ -126,6 +126,19 @@ export const renew = Effect.fn("Leases.renew")(function* (rows: ReadonlyArray<Le
   const sql = yield* Sql
   const renewed = yield* Outbox.renew(sql, held(sql, rows))
   return new Set(renewed.map(({ id }) => id))
+})
+
+/** Renews leases of rows whose account has moved to another cell while their work was under way, and returns their ids. */
+export const renewMoved = Effect.fn("Leases.renewMoved")(function* (
+  rows: ReadonlyArray<LeaseRef & Pick<OutboxRow, "account_id">>,
+) {
+  const sql = yield* Sql
+  const here = yield* CurrentCell
+  const { placed } = yield* Cells.place(rows)
+  const renewed = yield* Effect.forEach(placed, ([cell, ofCell]) =>
+    cell === here ? Effect.succeed([]) : inCell(cell, Outbox.renew(sql, held(sql, ofCell))),
+  )
+  return new Set(renewed.flat().map(({ id }) => id))
 })
 
 /** Renews a lease with a pause, which the commit that is about to settle the row respects. */
