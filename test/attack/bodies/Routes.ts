@@ -3,7 +3,7 @@ import * as Operate from "@waybill/api/groups/Operate"
 import * as SavedView from "@waybill/api/schemas/SavedView"
 import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
-import { DOORS } from "../../../apps/server/src/compat/doors/Doors.ts"
+import * as Doors from "../../../apps/server/src/compat/doors/Doors.ts"
 import * as SignInEndpoints from "../../../apps/server/src/signIn/Endpoints.ts"
 import { PATH as SIGN_IN } from "../../../apps/server/src/signIn/Options.ts"
 
@@ -113,7 +113,7 @@ interface ListedDoor {
   }>
 }
 
-export const doors: ReadonlyArray<ListedDoor> = DOORS
+export const doors: ReadonlyArray<ListedDoor> = Object.values(Doors.NAMED)
 
 const ofDoors = (): ReadonlyArray<Route> =>
   doors.flatMap(({ prefix, routes = [] }) =>
@@ -128,14 +128,19 @@ const ofDoors = (): ReadonlyArray<Route> =>
   )
 
 const ofSignIn = (): ReadonlyArray<Route> =>
-  SignInEndpoints.list().map(({ endpoint, method, path }): Route => ({
-    method,
-    path: `${SIGN_IN}${path}`,
-    body: endpoint.body === undefined ? undefined : bodyOf(endpoint.body),
-    query: endpoint.query === undefined ? [] : Object.keys(bodyOf(endpoint.query).schema.properties ?? {}),
-    caller: "everybody",
-    source: "sign-in",
-  }))
+  Object.entries({ ...SignInEndpoints.ALWAYS, ...SignInEndpoints.WITH_PROVIDER }).map(
+    ([name, { body, query }]): Route => {
+      const [method = "", path = ""] = name.split(" ")
+      return {
+        method,
+        path: `${SIGN_IN}${path}`,
+        body: body === undefined ? undefined : bodyOf(body),
+        query: query === undefined ? [] : Object.keys(bodyOf(query).schema.properties ?? {}),
+        caller: "everybody",
+        source: "sign-in",
+      }
+    },
+  )
 
 const operatorRoute = (method: string, path: string, schema: Schema.Top): Route => ({
   method,

@@ -294,7 +294,7 @@ export const productBounds: ReadonlyArray<Group> = [
         "apps/server/src/settings/DatabaseSettings.ts",
         "the process does not start",
       ),
-      operator("Time of an orderly stop", "STOP_TIMEOUT", STOP, "the process ends with 1"),
+      operator("Time of an orderly stop", "LATEST_STOP", STOP, "the process ends with 1"),
       operator(
         "Time for which commits wait at most for a database that restarts or fails over",
         "PATIENCE_MS",

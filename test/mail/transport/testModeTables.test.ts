@@ -46,7 +46,7 @@ describe("the tables of the page on test mode", () => {
   it.effect("name the outcome of each recipient and every name that has one", function* () {
     const rows = table("recipient | final status | what happens")
     const names = rows.map(([name]) => quoted(name)[0]?.replace("@", ""))
-    assert.sameMembers(names, [...Simulator.NAMES])
+    assert.sameMembers(names, [...Simulator.STEPS.keys()])
     for (const [name = "", status, effect = ""] of rows) {
       const outcomes = yield* outcomesOf(`${quoted(name)[0]}shop.example.org`)
       assert.deepStrictEqual([name, statusOf(outcomes.at(-1))], [name, quoted(status)[0]])

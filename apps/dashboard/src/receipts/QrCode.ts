@@ -12,8 +12,6 @@ const VERSIONS = [
 ] as const
 /** Bytes that the mode and the length take. */
 const HEAD_BYTES = 2
-/** Longest text, in bytes: that of version 6. */
-export const MAX_BYTES = 106
 
 const MASKS: ReadonlyArray<(x: number, y: number) => boolean> = [
   (x, y) => (x + y) % 2 === 0,
@@ -26,7 +24,7 @@ const MASKS: ReadonlyArray<(x: number, y: number) => boolean> = [
   (x, y) => (((x + y) % 2) + ((x * y) % 3)) % 2 === 0,
 ]
 
-/** Encodes a text as bytes, at the level that survives a damage of 15 %; undefined if it is longer than `MAX_BYTES`. */
+/** Encodes a text as bytes, at the level that survives a damage of 15 %; undefined if version 6 is too small for it. */
 export const encode = (text: string): QrCode | undefined => {
   const bytes = new TextEncoder().encode(text)
   const index = VERSIONS.findIndex(([data, blocks]) => data * blocks >= bytes.length + HEAD_BYTES)

@@ -1,9 +1,7 @@
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { Context, Duration, Effect, Layer } from "effect"
 
-/** Time that a process manager gives the whole service to stop before it kills it. */
-export const STOP_TIMEOUT = Duration.seconds(30)
-/** Time after which the process logs an error and exits by itself, shortly before it would be killed. */
+/** Time after which the process logs an error and exits by itself, shortly before a process manager kills it. */
 export const LATEST_STOP = Duration.seconds(29)
 
 /** Ends a process whose stop takes too long. A service that shares its process with others, as in tests, has another. */

@@ -85,7 +85,7 @@ export const LINK_OWNER = "/link-owner"
 /** Path that sets the password of the user of a link, once. */
 export const SET_PASSWORD = "/reset-password"
 
-const ALWAYS: Readonly<Record<string, Endpoint>> = {
+export const ALWAYS: Readonly<Record<string, Endpoint>> = {
   "GET /get-session": {},
   "POST /sign-in/email": {
     tries: "sign-in",
@@ -126,7 +126,7 @@ const ALWAYS: Readonly<Record<string, Endpoint>> = {
 
 const providerValue = Schema.optionalKey(text(MAX_PROVIDER_CHARS))
 
-const WITH_PROVIDER: Readonly<Record<string, Endpoint>> = {
+export const WITH_PROVIDER: Readonly<Record<string, Endpoint>> = {
   "POST /sign-in/social": {
     tries: "provider",
     body: Schema.Struct({
@@ -141,13 +141,6 @@ const WITH_PROVIDER: Readonly<Record<string, Endpoint>> = {
     query: Schema.Struct({ code: providerValue, state: providerValue, error: providerValue, iss: providerValue }),
   },
 }
-
-/** Lists all endpoints, those with an identity provider too. */
-export const list = () =>
-  Object.entries({ ...ALWAYS, ...WITH_PROVIDER }).map(([name, endpoint]) => {
-    const [method = "", path = ""] = name.split(" ")
-    return { method, path, endpoint }
-  })
 
 /** Returns the endpoint of the library, if it is one that the dashboard uses. No other is reachable. */
 export const find = (method: string, path: string, oidc: boolean): Endpoint | undefined => {

@@ -85,7 +85,7 @@ const step = (action: Script.Action, reply?: Script.Step["reply"]): Script.Step 
 const DELIVER = step("deliver")
 
 /** Outcome of each name of a recipient. */
-const STEPS: ReadonlyMap<string, Script.Step> = new Map([
+export const STEPS: ReadonlyMap<string, Script.Step> = new Map([
   ["delivered", DELIVER],
   ["sent", step("send")],
   ["deferred", step("defer")],
@@ -97,9 +97,6 @@ const STEPS: ReadonlyMap<string, Script.Step> = new Map([
   ["suppressed", step("suppress")],
   ["slow", step("slow")],
 ])
-
-/** Names of recipients that have an outcome. */
-export const NAMES: ReadonlyArray<string> = [...STEPS.keys()]
 
 const TEXTS: { readonly [enhancedCode: string]: string } = {
   "4.3.0": "temporarily out of order",

@@ -4,10 +4,12 @@ import { TemplatedMessage } from "@waybill/api/schemas/send/TemplatedMessage"
 import { SchemaAST } from "effect"
 import { assert, layer } from "../../../support/effectTest.ts"
 import { HttpWorld, signUp } from "../../../support/world/HttpWorld.ts"
-import { DOORS } from "../../../../apps/server/src/compat/doors/Doors.ts"
+import * as Doors from "../../../../apps/server/src/compat/doors/Doors.ts"
 import * as Endpoints from "../../../../apps/server/src/compat/Endpoints.ts"
 import * as UnknownFields from "./unknownFields.ts"
 import type { Route } from "../../../../apps/server/src/compat/Door.ts"
+
+const DOORS = Object.values(Doors.NAMED)
 
 /** A path of a route, with values for its parameters. */
 const pathOf = ({ path }: Route): string => path.replace(":stream", "outbound").replaceAll(/:\w+/gu, "x")

@@ -8,12 +8,11 @@ import * as Postmark from "./Postmark.ts"
 import * as Resend from "./Resend.ts"
 import * as SendGrid from "./SendGrid.ts"
 
-const NAMED: Readonly<Record<DoorName, Door>> = {
+export const NAMED: Readonly<Record<DoorName, Door>> = {
   resend: Resend.door,
   postmark: Postmark.door,
   sendgrid: SendGrid.door,
 }
-export const DOORS: ReadonlyArray<Door> = Object.values(NAMED)
 
 /** A request that came through a door. */
 export interface Entrance {
