@@ -211,19 +211,15 @@ const customer = (account_id: AccountId, store: EventStore["Service"], roll: Ran
         return yield* accept(email_id)
       case 1:
         return void (yield* store.commit(Email, ref, Email.reschedule(NOVEMBER, LATER)))
-      case 2:
-        return void (yield* store.commit(
-          Email,
-          ref,
-          EmailReport.recordDelivered(LATER, recipient, { ...outcome, attempt: 1 }),
-        ))
+      case 2: {
+        const delivered = EmailReport.recordDelivered(LATER, recipient, { ...outcome, attempt: 1 })
+        return void (yield* store.commit(Email, ref, delivered))
+      }
       // Suppressed before the delivery: it was accepted and stays counted.
-      case 3:
-        return void (yield* store.commit(
-          Email,
-          ref,
-          EmailReport.record(LATER, [{ _tag: "Suppressed", recipient, reason: "manual" }]),
-        ))
+      case 3: {
+        const suppressed = EmailReport.record(LATER, [{ _tag: "Suppressed", recipient, reason: "manual" }])
+        return void (yield* store.commit(Email, ref, suppressed))
+      }
       default: {
         const state = yield* store.commit(Email, ref, Email.cancel(LATER))
         const canceled =
