@@ -1,7 +1,6 @@
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type { Commit } from "@waybill/store/commit/Commit"
-import * as Consequences from "@waybill/store/commit/Consequences"
 import * as GroupCommit from "@waybill/store/commit/GroupCommit"
 import { makeDeps } from "@waybill/store/commit/EventStore"
 import * as StreamStateCache from "@waybill/store/streams/StreamStateCache"
@@ -79,7 +78,6 @@ const slowUnless = Effect.fnUntraced(function* (isRejected: (size: number) => bo
   const group = yield* GroupCommit.make({
     storage,
     kinds: { isOpen: () => true },
-    consequences: Consequences.live,
     cache: StreamStateCache.make(),
     turns: new StreamTurns(),
   })

@@ -1,6 +1,7 @@
 import * as Id from "@waybill/domain/values/Id"
 import { Clock, DateTime, Effect, Exit, Result } from "effect"
 import { type Claim, claimKey, IDEMPOTENCY_TTL_MS, type StoredAnswer } from "../idempotency/Claim.ts"
+import * as Consequences from "./Consequences.ts"
 import { type LoadedStreams, loadStreams } from "./loadStreams.ts"
 import type { TypedStreamRef } from "./readLongStream.ts"
 import * as IdBytes from "../streams/IdBytes.ts"
@@ -64,7 +65,7 @@ export const attempt = Effect.fnUntraced(function* (
   const decided = decideAll({ writes, facts, storedAnswers, long, turns: deps.turns }, batch)
   const { answers, content, events, inbound, released, changedStreams: touched, unsent, usage } = writes
   if (events.length > 0 || answers.size > 0) {
-    const { arm, canceled, deliveries, settle } = deps.consequences.work(touched, facts, now, () =>
+    const { arm, canceled, deliveries, settle } = Consequences.work(touched, facts, now, () =>
       Id.make("WebhookDeliveryId", nowMillis, IdBytes.next()),
     )
     const outbox = { arm, settle, release: released }

@@ -3,6 +3,7 @@ import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type { StoredAnswer } from "../idempotency/Claim.ts"
 import * as IdBytes from "../streams/IdBytes.ts"
 import type { StreamState } from "../streams/StreamState.ts"
+import * as Consequences from "./Consequences.ts"
 import type { Append, CommitDeps, Decision, PendingCommit, View } from "./Commit.ts"
 import type { Facts } from "../facts/Facts.ts"
 import { UnsentChanges, type UnsentChange } from "../facts/UnsentChanges.ts"
@@ -168,13 +169,13 @@ export class BatchWrites {
       const before = continuation.state
       continuation.state = aggregate.evolve(before, event)
       usage.push(...this.#usageOf(account_id, event, continuation.state))
-      const change = this.#deps.consequences.unsent(event, before, continuation.state)
+      const change = Consequences.unsent(event, before, continuation.state)
       if (change !== undefined) unsent.push({ account_id, ...change })
     }
   }
 
   #usageOf(account_id: Id.AccountId, event: RecordedEvents.AnyEvent, state: unknown): ReadonlyArray<Usage> {
-    return this.#deps.consequences.usage(event, state).map(({ delta, month }) => ({ account_id, month, delta }))
+    return Consequences.usage(event, state).map(({ delta, month }) => ({ account_id, month, delta }))
   }
 
   #addUsage(usage: ReadonlyArray<Usage>): void {

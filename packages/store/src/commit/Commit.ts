@@ -5,7 +5,6 @@ import type { Claim } from "../idempotency/Claim.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type { StreamStateCache } from "../streams/StreamStateCache.ts"
 import type { StreamTurns } from "../streams/StreamTurns.ts"
-import type { Consequences } from "./Consequences.ts"
 import type { Facts, Needs } from "../facts/Facts.ts"
 import type { InboundRow } from "../content/InboundContent.ts"
 import type { ContentRow } from "../content/StoredContent.ts"
@@ -113,7 +112,6 @@ export interface PendingCommit {
 /** Dependencies of committing, beside the storage. */
 export interface CommitDeps {
   readonly kinds: EventKindsShape
-  readonly consequences: Consequences
   readonly cache: StreamStateCache
   readonly turns: StreamTurns
 }

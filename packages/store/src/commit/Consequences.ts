@@ -29,56 +29,49 @@ export interface Work {
   readonly canceled: ReadonlyArray<CanceledContent>
 }
 
-/** Computes what a commit writes because of its events, beside the read models. Pure functions. */
-export interface Consequences {
-  readonly work: (
-    touched: ReadonlyArray<ChangedStream>,
-    facts: Facts,
-    now: string,
-    nextDeliveryId: () => WebhookDeliveryId,
-  ) => Work
-  /** Returns what an event adds to or takes from a month's volume. `state` is the state of the stream after the event. */
-  readonly usage: (event: AnyEvent, state: unknown) => ReadonlyArray<UsageChange.Change>
-  /** Returns what an event changes of the content stored for unsent mail, from the states before and after it. */
-  readonly unsent: (event: AnyEvent, before: unknown, after: unknown) => UnsentMail.Change | undefined
-}
-
-export const live: Consequences = {
-  work: (touched, facts, now, nextDeliveryId) => {
-    const arm: Array<OutboxRow> = []
-    const settle: Array<string> = []
-    const deliveries: Array<WebhookDelivery> = []
-    const canceled: Array<CanceledContent> = []
-    for (const stream of touched) {
-      const row = nextWork(stream, now)
-      if (row === "none") settle.push(stream.stream_id)
-      else if (row !== undefined) arm.push(row)
-      if (stream.added.some(({ event }) => event._tag === "EmailCanceled")) canceled.push(...canceledContent(stream))
-      for (const subscription of facts.subscriptions(stream.account_id)) {
-        for (const recorded of stream.added) {
-          if (!isCalled(subscription, stream, recorded)) continue
-          const clock = clockOf(stream)
-          const created_at =
-            clock === undefined ? now : DomainEvent.occurredAt(recorded.event as DomainEvent.DomainEvent)
-          const delivery = webhookDelivery(nextDeliveryId(), subscription.id, recorded, created_at)
-          deliveries.push(delivery)
-          const call = webhookCall(delivery, now)
-          arm.push(clock === undefined ? call : { ...call, clock, clock_due: created_at })
-        }
+/** Computes what a commit writes because of its events, beside the read models. */
+export const work = (
+  touched: ReadonlyArray<ChangedStream>,
+  facts: Facts,
+  now: string,
+  nextDeliveryId: () => WebhookDeliveryId,
+): Work => {
+  const arm: Array<OutboxRow> = []
+  const settle: Array<string> = []
+  const deliveries: Array<WebhookDelivery> = []
+  const canceled: Array<CanceledContent> = []
+  for (const stream of touched) {
+    const row = nextWork(stream, now)
+    if (row === "none") settle.push(stream.stream_id)
+    else if (row !== undefined) arm.push(row)
+    if (stream.added.some(({ event }) => event._tag === "EmailCanceled")) canceled.push(...canceledContent(stream))
+    for (const subscription of facts.subscriptions(stream.account_id)) {
+      for (const recorded of stream.added) {
+        if (!isCalled(subscription, stream, recorded)) continue
+        const clock = clockOf(stream)
+        const created_at = clock === undefined ? now : DomainEvent.occurredAt(recorded.event as DomainEvent.DomainEvent)
+        const delivery = webhookDelivery(nextDeliveryId(), subscription.id, recorded, created_at)
+        deliveries.push(delivery)
+        const call = webhookCall(delivery, now)
+        arm.push(clock === undefined ? call : { ...call, clock, clock_due: created_at })
       }
     }
-    return { arm, settle, deliveries, canceled }
-  },
-  usage: (event, state) => {
-    const message = state as Email.State
-    return isEmailEvent(event) && message._tag === "Message" ? UsageChange.changesOf(event, message) : []
-  },
-  unsent: (event, before, after) => {
-    const message = after as Email.State
-    return isEmailEvent(event) && message._tag === "Message"
-      ? UnsentMail.changeOf(event, before as Email.State, message)
-      : undefined
-  },
+  }
+  return { arm, settle, deliveries, canceled }
+}
+
+/** Returns what an event adds to or takes from a month's volume. `state` is the state of the stream after the event. */
+export const usage = (event: AnyEvent, state: unknown): ReadonlyArray<UsageChange.Change> => {
+  const message = state as Email.State
+  return isEmailEvent(event) && message._tag === "Message" ? UsageChange.changesOf(event, message) : []
+}
+
+/** Returns what an event changes of the content stored for unsent mail, from the states before and after it. */
+export const unsent = (event: AnyEvent, before: unknown, after: unknown): UnsentMail.Change | undefined => {
+  const message = after as Email.State
+  return isEmailEvent(event) && message._tag === "Message"
+    ? UnsentMail.changeOf(event, before as Email.State, message)
+    : undefined
 }
 
 /** Returns the outbox row of a stream: its next due work, `none` for no work, undefined for a kind of stream without work. */

@@ -30,7 +30,6 @@ import {
   type LeaseLost,
   type PendingCommit,
 } from "./Commit.ts"
-import { type Consequences, live } from "./Consequences.ts"
 import * as GroupCommit from "./GroupCommit.ts"
 import type { FeedPage, FeedQuery } from "../feed/Feed.ts"
 import type { LogStorage, LogTransaction } from "./LogStorage.ts"
@@ -148,7 +147,6 @@ const ofCells = (
 
 export interface Options {
   readonly readModels?: ReadonlyArray<ReadModel>
-  readonly consequences?: Consequences
   readonly cacheLimits?: StreamStateCache.Limits
 }
 
@@ -168,12 +166,10 @@ const retryRead = <A>(read: Effect.Effect<A, StorageError>): Effect.Effect<A, St
   )
 
 export const makeDeps = (
-  consequences: Consequences = live,
   cacheLimits?: StreamStateCache.Limits,
   kinds: EventKindsShape = { isOpen: () => true },
 ): CommitDeps => ({
   kinds,
-  consequences,
   cache: StreamStateCache.make(cacheLimits),
   turns: new StreamTurns(),
 })
@@ -196,7 +192,7 @@ export const appendInTransaction = Effect.fnUntraced(function* <A, E>(
     // No other batch follows to which the commit could be deferred: a long stream is read inside this transaction.
     deferrals: MAX_DEFERRALS,
   }
-  const deps = makeDeps(undefined, undefined, yield* EventKinds)
+  const deps = makeDeps(undefined, yield* EventKinds)
   const { outcomes } = yield* BatchAttempt.attempt(deps, transaction, [pending])
   const outcome: CommitOutcome = outcomes.get(pending) ?? Exit.die(new Error("the commit has no outcome"))
   return yield* answerOf(outcome as Exit.Exit<Committed<A>, E>)
@@ -207,7 +203,7 @@ export const make = Effect.fnUntraced(function* (
   storage: LogStorage,
   options: Options,
 ): Effect.fn.Return<EventStore["Service"], StoreUnavailable, Scope.Scope> {
-  const deps = makeDeps(options.consequences, options.cacheLimits, yield* EventKinds)
+  const deps = makeDeps(options.cacheLimits, yield* EventKinds)
   const group = yield* GroupCommit.make({ storage, ...deps })
   return EventStore.of({
     load: Effect.fn("EventStore.load")(function* (aggregate, ref) {
