@@ -74,17 +74,23 @@ const ringsOf = (graph: ReadonlyMap<string, ReadonlyArray<string>>): ReadonlyArr
   return components
 }
 
-/** The layer of each folder of a package, as `docs/architecture.md` lists them: the top one has the highest number. */
+/**
+ * The layer of each folder of a package, as `docs/architecture.md` lists them: the top one has the highest number. A small package
+ * is one line, its layers apart by semicolons.
+ */
 const layersOf = (text: string): ReadonlyMap<string, number> => {
   const layers = new Map<string, number>()
-  for (const [, roots = "", list = ""] of text.matchAll(/^### (`.+`)\n\n((?:(?:- | {2}).*\n)+)/gmu))
+  for (const [, root = "", list = ""] of text.matchAll(/^### `(.+)`\n\n((?:(?:- | {2}).*\n)+)/gmu))
     for (const [nth, line] of list
       .trim()
       .split(/\n(?=- )/u)
       .toReversed()
       .entries())
       for (const [, folder] of (line.split(":")[0] ?? "").matchAll(/`([^`]+)`/gu))
-        for (const [, root] of roots.matchAll(/`([^`]+)`/gu)) layers.set(`${root}/src/${folder}`, nth)
+        layers.set(`${root}/src/${folder}`, nth)
+  for (const [, root = "", line = ""] of text.matchAll(/^- `(packages\/[^`/]+)`: (.+)$/gmu))
+    for (const [nth, layer] of line.split("; ").toReversed().entries())
+      for (const [, folder = ""] of layer.matchAll(/`([^`]+)`/gu)) layers.set(`${root}/src/${folder}`, nth)
   return layers
 }
 
