@@ -75,6 +75,8 @@ const rooms: Record<string, ReadonlyArray<string>> = {
   ],
   "apps/dashboard": [
     "type:@waybill/api",
+    // Without an import of its own: samples of the dashboard and of the reference write values alike.
+    "@waybill/api/Literal",
     // Only as a type: no event is forgotten in a form.
     "@waybill/domain/webhook/WebhookType",
     // Without an import of its own: what is hidden in a text is decided in one place.

@@ -1,4 +1,4 @@
-import * as Literal from "./Literal.ts"
+import * as Literal from "@waybill/api/Literal"
 import type { SampleCall } from "./SampleCall.ts"
 
 /** Stands for the address of the service in the samples. */

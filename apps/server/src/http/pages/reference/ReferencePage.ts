@@ -4,7 +4,7 @@ import { codePanel } from "./codePanel.ts"
 import * as Examples from "./Examples.ts"
 import * as Fields from "./Fields.ts"
 import * as Html from "./Html.ts"
-import * as Literal from "./Literal.ts"
+import * as Literal from "@waybill/api/Literal"
 import { pageShell } from "./pageShell.ts"
 import { sampleCall } from "./SampleCall.ts"
 

@@ -1,6 +1,6 @@
 import { codePanel } from "../reference/codePanel.ts"
 import * as Html from "../reference/Html.ts"
-import * as Literal from "../reference/Literal.ts"
+import * as Literal from "@waybill/api/Literal"
 
 /** Returns where a link of a document leads on the site; undefined if the site has no such page. */
 export type LinkOf = (target: string) => string | undefined
