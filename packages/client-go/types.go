@@ -1144,7 +1144,8 @@ type LogsQuery struct {
 	To       string   `json:"to,omitempty"`
 	From     string   `json:"from,omitempty"`
 	Subject  string   `json:"subject,omitempty"`
-	// Part of the address of a recipient, in any case
+	// Part of the address of a recipient, in any case. `^` before it means where a word of the address begins, and `$`
+	// after it where one ends: `^ana` finds ana.silva@ and not tanaka@
 	Recipient       string            `json:"recipient,omitempty"`
 	MessageID       string            `json:"message_id,omitempty"`
 	ApiKeyID        string            `json:"api_key_id,omitempty"`

@@ -1278,7 +1278,8 @@ class LogsQuery(_LogsQueryFrom, total=False):
     provider: Union[str, List[str]]
     to: str
     subject: str
-    # Part of the address of a recipient, in any case
+    # Part of the address of a recipient, in any case. `^` before it means where a word of the address begins, and
+    # `$` after it where one ends: `^ana` finds ana.silva@ and not tanaka@
     recipient: str
     message_id: str
     api_key_id: str

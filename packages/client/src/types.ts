@@ -1850,7 +1850,7 @@ export interface LogsQuery {
   readonly to?: AddressInput | undefined
   readonly from?: AddressInput | undefined
   readonly subject?: string | undefined
-  /** Part of the address of a recipient, in any case */
+  /** Part of the address of a recipient, in any case. `^` before it means where a word of the address begins, and `$` after it where one ends: `^ana` finds ana.silva@ and not tanaka@ */
   readonly recipient?: string | undefined
   readonly message_id?: EmailIdInput | undefined
   readonly api_key_id?: ApiKeyId | undefined

@@ -275,7 +275,7 @@ await inDashboard("what is asked of an address", (opened) => {
     await none.waitFor()
     assert.deepEqual(await Accessibility.violations(page), [])
     await box.fill("why did ana not get it")
-    await reading("to:ana is:bounced,failed,suppressed").waitFor()
+    await reading("to:^ana is:bounced,failed,suppressed").waitFor()
     await Browser.eventually(() => page.getByText("Use at most 5 words").count()).toBe(0)
     await box.fill("not delivered")
     await reading("is:bounced,failed,suppressed").waitFor()

@@ -96,10 +96,10 @@ export const filters = {
   from: filter(Address.FromText),
   subject: filter(Schema.String.check(Checks.chars(MAX_SUBJECT_FILTER_CHARS, 1), Checks.oneLine)),
   recipient: filter(
-    Schema.String.annotate({ description: "Part of the address of a recipient, in any case" }).check(
-      Checks.chars(Address.MAX_ADDRESS_OCTETS, 1),
-      Checks.oneLine,
-    ),
+    Schema.String.annotate({
+      description:
+        "Part of the address of a recipient, in any case. `^` before it means where a word of the address begins, and `$` after it where one ends: `^ana` finds ana.silva@ and not tanaka@",
+    }).check(Checks.chars(Address.MAX_ADDRESS_OCTETS, 1), Checks.oneLine),
   ),
   message_id: filter(EmailSearch.MessageId),
   api_key_id: filter(Id.ApiKeyId),

@@ -1,5 +1,6 @@
 import { nearestName } from "../values/nearestName.ts"
 import * as MailboxProvider from "./MailboxProvider.ts"
+import * as RecipientPart from "./RecipientPart.ts"
 import * as ReplyCode from "./ReplyCode.ts"
 import * as SearchDates from "./SearchDates.ts"
 import * as SearchedStatus from "./SearchedStatus.ts"
@@ -29,7 +30,7 @@ export interface Filters {
   /** Times of scheduled mail. */
   readonly scheduled_after?: string
   readonly scheduled_before?: string
-  /** Part of an address of a recipient. */
+  /** Part of an address of a recipient, as `RecipientPart` reads it. */
   readonly recipient?: string
   /** Free words, each in double quotes. */
   readonly q?: string
@@ -259,7 +260,10 @@ const READERS: { readonly [F in SearchText.Field]: Reader } = {
   to: (value, filters) =>
     ADDRESS.test(value)
       ? once(filters, "to", value, { name: "To", value })
-      : once(filters, "recipient", value, { name: "To contains", value }),
+      : once(filters, "recipient", value, {
+          name: value.startsWith("^") ? "To begins with" : "To contains",
+          value: RecipientPart.of(value).text,
+        }),
   subject: (value, filters) => once(filters, "subject", value, { name: "Subject contains", value }),
   tag: (value, filters) => {
     const tags = filters.tag ?? []

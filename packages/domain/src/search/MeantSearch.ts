@@ -1,6 +1,7 @@
 import * as EmailSearch from "./EmailSearch.ts"
 import * as MailboxProvider from "./MailboxProvider.ts"
 import * as Phrases from "./Phrases.ts"
+import * as RecipientPart from "./RecipientPart.ts"
 import * as ReplyCode from "./ReplyCode.ts"
 import * as SearchDates from "./SearchDates.ts"
 import * as SearchedStatus from "./SearchedStatus.ts"
@@ -105,7 +106,9 @@ const same = (name: string, word: string): string | undefined => (name === word.
 const PLACEHOLDERS = {
   /** A person or a provider, as a filter. */
   WHO: (word: string, now: number) =>
-    isName(word, now) ? (providerIn(word) ?? SearchText.write("to", word)) : undefined,
+    isName(word, now)
+      ? (providerIn(word) ?? SearchText.write("to", EmailSearch.isAddress(word) ? word : RecipientPart.ofName(word)))
+      : undefined,
   /** A provider or a domain, also without its ending, as a filter. */
   PLACE: (word: string, now: number) =>
     isName(word, now) && /^@?\p{L}/u.test(word)

@@ -40,7 +40,7 @@ export interface Query {
   readonly from?: Address.Address
   /** Part of the subject, in any case. */
   readonly subject?: string
-  /** Part of the address of a recipient. */
+  /** Part of the address of a recipient, as `RecipientPart` reads it. */
   readonly recipient?: string
   /** Each is a part of an address of a recipient or of the sender, of the subject or of a tag, or the beginning of the id. */
   readonly words?: ReadonlyArray<string>
@@ -153,7 +153,7 @@ const partsOf = ({ provider = [], recipient, subject, words = [] }: Query): Read
   [
     ...(subject === undefined ? [] : [EmailWords.part(subject, "subject")]),
     ...(provider.length === 0 ? [] : [EmailWords.atProviders(provider)]),
-    ...(recipient === undefined ? [] : [EmailWords.part(recipient, "recipient")]),
+    ...(recipient === undefined ? [] : [EmailWords.ofRecipient(recipient)]),
     ...words.map((word) => EmailWords.part(word, "anywhere")),
   ].filter(({ folded }) => folded !== "")
 

@@ -32,7 +32,11 @@ export const mayHaveAnywhere = (sql: Sql, part: EmailWords.Part): Statement.Frag
 export const has = (sql: Sql, part: EmailWords.Part): Statement.Fragment => {
   const { folded, ids, lower, text, where } = part
   const isHeld = mayHold(sql, part)
-  const hasLower = (field: Statement.Fragment) => EmailWords.hasText(sql, sql`lower(${field} COLLATE "C")`, lower, part)
+  const hasLower = (field: Statement.Fragment) => {
+    const small = sql`lower(${field} COLLATE "C")`
+    const isLike = EmailWords.hasText(sql, small, lower, part)
+    return part.expression === undefined ? isLike : sql`${isLike} AND ${small} ~ ${part.expression}`
+  }
   // A subquery with a LIMIT is answered by the index for each row, and never by reading all subjects.
   const inSubject = sql`(SELECT s.folded LIKE ${EmailSubjects.pattern(folded)} FROM email_subjects s
     WHERE s.account_id = l.account_id AND s.term = l.subject_key LIMIT 1)`

@@ -44,9 +44,13 @@ const isScheduled = (
   (scheduled_at !== null && scheduled_at > (scheduledAfter ?? ""))
 
 const hasPart = (message: EmailState.AcceptedEmail, part: EmailWords.Part): boolean => {
-  const { folded, ids, lower, providers, where } = part
+  const { expression, folded, ids, lower, providers, where } = part
   const { recipients, accepted } = message
   const has = (text: string) => EmailSubjects.lowerAscii(text).includes(lower)
+  if (expression !== undefined) {
+    const word = new RegExp(expression, "u")
+    return recipients.some(({ address }) => word.test(EmailSubjects.lowerAscii(address)))
+  }
   if (providers.length > 0) return recipients.some(({ address }) => isAt(providers, address))
   return (
     (where !== "recipient" && EmailSubjects.fold(accepted.subject).includes(folded)) ||

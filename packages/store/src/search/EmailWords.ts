@@ -1,5 +1,6 @@
 import type * as Labels from "@waybill/domain/email/Labels"
 import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
+import * as RecipientPart from "@waybill/domain/search/RecipientPart"
 import type * as Address from "@waybill/domain/values/Address"
 import { Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -89,6 +90,8 @@ export interface Part {
   readonly ids: ReadonlyArray<EmailIds.IdRange>
   /** Providers of mailboxes, of which a recipient has an address, instead of a text; empty for texts. */
   readonly providers: ReadonlyArray<MailboxProvider.MailboxProvider>
+  /** Expression that an address in small letters has, if the part is one of a word. */
+  readonly expression: string | undefined
 }
 
 /** Addresses at providers, which are found by their domains. */
@@ -99,6 +102,7 @@ export const atProviders = (providers: Part["providers"]): Part => ({
   where: "recipient",
   ids: [],
   providers,
+  expression: undefined,
 })
 
 /** Returns LIKE patterns, one of which texts with a part in its form have; few other texts do. */
@@ -108,7 +112,21 @@ export const patternsOf = (form: string, { providers }: Part): ReadonlyArray<str
 export const part = (text: string, where: Part["where"]): Part => {
   const lower = EmailSubjects.lowerAscii(text)
   const ids = where === "anywhere" ? EmailIds.startingWith(lower) : undefined
-  return { text, folded: EmailSubjects.fold(text), lower, where, ids: ids === undefined ? [] : [ids], providers: [] }
+  return {
+    text,
+    folded: EmailSubjects.fold(text),
+    lower,
+    where,
+    ids: ids === undefined ? [] : [ids],
+    providers: [],
+    expression: undefined,
+  }
+}
+
+export const ofRecipient = (typed: string): Part => {
+  const read = RecipientPart.of(typed)
+  const found = part(read.text, "recipient")
+  return { ...found, expression: RecipientPart.expressionOf({ ...read, text: found.lower }) }
 }
 
 /** Keys of texts that contain a part, and messages with it that the follower may not have read. */

@@ -1,3 +1,4 @@
+import * as RecipientPart from "@waybill/domain/search/RecipientPart"
 import { missedFirst } from "@waybill/domain/search/missedFirst"
 import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import type { Email } from "../../api/Records.ts"
@@ -20,7 +21,7 @@ const given = (value: string | undefined): ReadonlyArray<string> => (value === u
 export const partsOf = ({ domain, from, q = "", recipient, subject, tag = [], to }: EmailFilters): Parts => {
   const words = [...q.matchAll(QUOTED)].flatMap(([, word]) => given(word))
   return {
-    recipient: [...words, ...given(recipient), ...given(to)],
+    recipient: [...words, ...given(recipient && RecipientPart.of(recipient).text), ...given(to)],
     sender: [...words, ...given(from), ...given(domain)],
     subject: [...words, ...given(subject)],
     tag: [...words, ...tag],
