@@ -48,6 +48,21 @@ await inBrowser("numbers and samples on the screens", (browser) => {
     }
   })
 
+  it("samples of the documentation use them too", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    const { port } = new URL(instance.url)
+    const samplesOf = async (path: string) => {
+      await page.goto(path)
+      return (await page.locator(".sample code").allTextContents()).join("\n")
+    }
+    for (const path of ["/docs/sending", "/docs/operating/monitoring", "/docs/smtp"])
+      assert.notMatch(await samplesOf(path), /3025|2525/u, path)
+    assert.include(await samplesOf("/docs/sending"), `curl http://localhost:${port}/v1/email/send`)
+    assert.include(await samplesOf("/docs/smtp"), `host: "127.0.0.1", port: ${SMTP_PORT}`)
+    // A proxy on the machine of the service asks the service itself.
+    assert.include(await samplesOf("/docs/tracking"), "ask http://127.0.0.1:3025/t/ask")
+  })
+
   it("the SMTP sample follows the listener's address and TLS", { timeout: TIMEOUT }, async () => {
     const { page } = tab
     const withSubmission = async (submission: object) => {

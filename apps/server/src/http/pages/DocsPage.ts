@@ -2,6 +2,7 @@ import { Api } from "@waybill/api/Api"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { OpenApi } from "effect/http-api"
+import { Instance } from "../../settings/Instance.ts"
 import { type Contract, groupsOf } from "./reference/Contract.ts"
 import * as ReferencePage from "./reference/ReferencePage.ts"
 import * as SharedDocument from "./SharedDocument.ts"
@@ -61,9 +62,9 @@ const share = ({ isAlone = false, text, type }: Written): Effect.Effect<Shared> 
   }))
 
 /** All documents of the site by path, each written at its first request, because most processes never serve them. */
-const documentsOf = (contract: Contract) => {
+const documentsOf = (contract: Contract, smtpPort: number | undefined) => {
   const pages = Library.load(contract)
-  const site: SitePages.Site = { pages, linksOf: Library.linksOf(pages) }
+  const site: SitePages.Site = { pages, linksOf: Library.linksOf(pages), smtpPort }
   const written = new Map<string, () => Written>([
     ["/docs", () => ({ text: SitePages.frontPage(site), type: HTML })],
     ["/docs/api", () => ({ text: ReferencePage.overviewPage(contract), type: HTML })],
@@ -98,7 +99,10 @@ const pathAndQuery = (url: string): readonly [string, string] => {
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const text = yield* Effect.cached(Effect.sync(() => JSON.stringify(OpenApi.fromApi(Api))))
-    const documents = yield* Effect.cached(Effect.map(text, (json) => documentsOf(JSON.parse(json) as Contract)))
+    const { submission } = yield* Instance
+    const documents = yield* Effect.cached(
+      Effect.map(text, (json) => documentsOf(JSON.parse(json) as Contract, submission?.port)),
+    )
     const page = (html: string, status = 200) =>
       HttpServerResponse.text(html, {
         status,

@@ -1,4 +1,3 @@
-import * as Clients from "./Clients.ts"
 import * as Html from "./Html.ts"
 import { scriptOf } from "./scriptOf.ts"
 import * as Style from "./Style.ts"
@@ -12,6 +11,8 @@ export interface PageParts {
   /** Words that were searched for. */
   readonly query?: string
   readonly isReference?: boolean
+  /** Port on which this process accepts mail over SMTP, if it does. */
+  readonly smtpPort?: number | undefined
 }
 
 /** Logo of the dashboard (apps/dashboard/src/ui/display/Logo.tsx). */
@@ -26,6 +27,7 @@ export const pageShell = ({
   isReference = false,
   navigation,
   query = "",
+  smtpPort,
   title,
 }: PageParts): string => `<!doctype html>
 <html lang="en">
@@ -55,7 +57,7 @@ ${content}
 </main>
 </div>
 <p id="status" role="status" class="said"></p>
-<script>${scriptOf(Clients.ORIGIN)}${SuggestScript.SCRIPT}</script>
+<script>${scriptOf(smtpPort)}${SuggestScript.SCRIPT}</script>
 </body>
 </html>
 `

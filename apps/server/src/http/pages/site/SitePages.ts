@@ -25,6 +25,8 @@ const FOLDED: Partial<Record<Shelf, string>> = {
 export interface Site {
   readonly pages: ReadonlyArray<DocsPage>
   readonly linksOf: (page: DocsPage) => Markdown.LinkOf
+  /** Port on which this process accepts mail over SMTP, if it does. */
+  readonly smtpPort?: number | undefined
 }
 
 const link = (url: string, text: string, isCurrent = false): string =>
@@ -49,7 +51,7 @@ const navigation = ({ pages }: Site, slug: string): string => {
 }
 
 const shell = (site: Site, slug: string, title: string, content: string, query = ""): string =>
-  pageShell({ title, navigation: navigation(site, slug), content, query })
+  pageShell({ title, navigation: navigation(site, slug), content, query, smtpPort: site.smtpPort })
 
 const MIN_SECTIONS = 3
 
