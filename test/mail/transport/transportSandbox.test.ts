@@ -19,7 +19,7 @@ const deliver = (to: ReadonlyArray<string>, attempt = 1) =>
 
 describe("the capture transport", () => {
   it.effect("delivers to every recipient and stores one copy", function* () {
-    const to = ["ana@example.org", "bounced@example.org", "ben@acme.test"]
+    const to = ["ana@example.org", "bounced@acme.dev", "ben@acme.test"]
     const { kept, outcomes } = yield* deliver(to)
     assert.deepStrictEqual(outcomes.map(short), ["delivered", "delivered", "delivered"])
     assert.deepStrictEqual(kept, [to])
@@ -36,7 +36,8 @@ describe("the capture transport", () => {
       "bounced@test",
       "bounced@mail.example",
       "suppressed+1@acme.test",
-      "suppressed@example.org",
+      "bounced+3@example.org",
+      "suppressed@example.dev",
     ])
     assert.deepStrictEqual(outcomes.map(short), [
       "delivered",
@@ -47,22 +48,23 @@ describe("the capture transport", () => {
       "bounced invalid_recipient",
       "bounced invalid_recipient",
       "suppressed",
+      "bounced invalid_recipient",
       "delivered",
     ])
     assert.deepStrictEqual(
       outcomes.map((outcome) => outcome.simulated),
-      [undefined, true, true, true, undefined, true, true, true, undefined],
+      [undefined, true, true, true, undefined, true, true, true, true, undefined],
     )
     assert.deepStrictEqual(
       outcomes.map((outcome) => outcome.followUp),
-      [null, null, null, "complained", null, null, null, null, null],
+      [null, null, null, "complained", null, null, null, null, null, null],
     )
     assert.deepStrictEqual(
       outcomes.map((outcome) => outcome.suppress),
-      ["never", "now", "now", "never", "never", "now", "now", "never", "never"],
+      ["never", "now", "now", "never", "never", "now", "now", "never", "now", "never"],
     )
     assert.deepStrictEqual(kept, [
-      ["delivered@acme.test", "complained@acme.test", "bounced@acme.test.org", "suppressed@example.org"],
+      ["delivered@acme.test", "complained@acme.test", "bounced@acme.test.org", "suppressed@example.dev"],
     ])
   })
 

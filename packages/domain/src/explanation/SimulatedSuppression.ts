@@ -1,7 +1,7 @@
 /**
- * Addresses at names of RFC 2606 §2, under which there is no mailbox. Live mail is simulated at these alone, test mail at all.
+ * Addresses at names of RFC 2606, under which there is no mailbox. Live mail is simulated at these alone, test mail at all.
  */
-export const RESERVED = /@(?:[^@]+\.)?(?:test|example|invalid|localhost)$/iu
+export const RESERVED = /@(?:[^@]+\.)?(?:test|example|invalid|localhost|example\.(?:com|net|org))$/iu
 const NAME = /^suppressed(\+[^@]*)?@/iu
 
 /** Says that the name of a recipient simulates a suppression; undefined if it has another name. */
