@@ -169,7 +169,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
       "acme.test is verified. In the sandbox this domain needs no DNS.",
     )
     const added = yield* text("domains", "add", "news.acme.dev")
-    assert.match(added, /^news\.acme\.dev is \w+\. Its DNS records:\n\ntype +name +host_in_zone +value/u)
+    assert.match(added, /^news\.acme\.dev is \w+\. Its DNS records:\n\ntype +name +zone_host +value/u)
     yield* text("domains", "add", "news.acme.test")
     yield* text("domains", "verify", "news.acme.test")
     const recordOf = ({ records }: { readonly records: ReadonlyArray<{ readonly name: string }> }) =>

@@ -12,7 +12,7 @@ import { ApiClient, call } from "./ApiClient.ts"
 import * as DomainReportCommands from "./DomainReportCommands.ts"
 
 const COLUMNS = ["name", "status", "dns", "created_at", "verified_at", "last_checked_at"]
-const RECORD_COLUMNS = ["type", "name", "host_in_zone", "value", "required", "status", "error"]
+const RECORD_COLUMNS = ["type", "name", "zone_host", "value", "required", "status", "error"]
 
 /** The commands that read or change the database of an instance, and are loaded only then. */
 const inDatabase = Effect.promise(() => import("../commands/DomainTransports.ts"))
@@ -50,12 +50,8 @@ const showRecords = Effect.fnUntraced(function* (domain: T.Domain) {
   yield* Output.say("")
   // A value must be copied whole, so that it has a line of its own.
   if (isTerminal) yield* Effect.forEach(records, (record) => showRecord(record, style), { discard: true })
-  else
-    yield* Output.print(
-      records.map((record) => ({ ...record, host_in_zone: record.zone_host })),
-      { json: false, columns: RECORD_COLUMNS },
-    )
-  const inZone = `Where your DNS provider adds ${zone}, enter ${isTerminal ? "the host in brackets" : "host_in_zone"} instead of the name.`
+  else yield* Output.print(records, { json: false, columns: RECORD_COLUMNS })
+  const inZone = `Where your DNS provider adds ${zone}, enter ${isTerminal ? "the host in brackets" : "zone_host"} instead of the name.`
   const notes = [
     ...(records.some(hasOwnHost) ? [inZone] : []),
     ...(DnsAdvice.lacksReturnPath(records) ? [DnsAdvice.NO_RETURN_PATH] : []),
