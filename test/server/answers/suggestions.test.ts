@@ -51,6 +51,18 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     assert.match(details[0]?.message ?? "", /^is not known; did you mean `email\.opened`\? Known are email\.queued, /u)
   })
 
+  it.effect("in the place of a template is told its name, and others that a template can be named", function* () {
+    const { key, world } = yield* setUp
+    const send = (more: object) => world.request("POST", "/v1/email/send", { key, body: { ...MESSAGE, ...more } })
+    const misspelled = yield* send({ templte: "welcome" })
+    assert.match(misspelled.json.error.message, /has an unknown field `templte`; did you mean `template`\?/u)
+    const foreign = yield* send({ body: "Hi" })
+    assert.match(
+      foreign.json.error.details[0].message,
+      /^is an unknown field; known are from, .*, tracking, template$/u,
+    )
+  })
+
   it.effect("that is near to none lists the known ones; values are compared for some violations only", function* () {
     const { refuse } = yield* setUp
     const far = yield* refuse("POST", "/v1/suppressions", { email: "ana@example.org", reason: "x" })

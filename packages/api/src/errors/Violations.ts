@@ -185,9 +185,21 @@ const numberOf = (issue: SchemaIssue.Issue): number => {
   }
 }
 
+const ALSO_KNOWN_KEY = "waybill/alsoKnown"
+
+/** Annotates an object with names of fields that another form of the same request has. */
+export const alsoKnown = (...names: ReadonlyArray<string>): { readonly [key: string]: unknown } => ({
+  [ALSO_KNOWN_KEY]: names,
+})
+
 /** Returns the fields of an object's schema. */
 const namesOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
-  SchemaAST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : []
+  SchemaAST.isObjects(ast)
+    ? [
+        ...ast.propertySignatures.map(({ name }) => String(name)),
+        ...((ast.annotations?.[ALSO_KNOWN_KEY] as ReadonlyArray<string> | undefined) ?? []),
+      ]
+    : []
 
 /** Returns the field of an object whose own fields have a name, so that one that stands a level too high is told its place. */
 const homeOf = (ast: SchemaAST.AST, name: string): string | undefined => {

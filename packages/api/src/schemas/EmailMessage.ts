@@ -8,6 +8,7 @@ import * as Text from "@waybill/domain/values/Text"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Context, Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import * as Counts from "../errors/Counts.ts"
+import * as Violations from "../errors/Violations.ts"
 import { MessageHeaders } from "./MessageHeaders.ts"
 import { nullIfAbsent } from "./nullIfAbsent.ts"
 import { optional } from "./optional.ts"
@@ -252,7 +253,7 @@ const Message = Schema.Struct({
       description: "Whether opens and clicks are tracked; the domain's setting applies to what is left out",
     }),
   ),
-})
+}).annotate(Violations.alsoKnown("template"))
 
 const oneReplyTo = Schema.makeFilter<Pick<typeof Message.Type, "headers" | "reply_to" | "reply_tracking">>(
   ({ headers, reply_to, reply_tracking = null }) => {
