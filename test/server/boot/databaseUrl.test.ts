@@ -169,7 +169,9 @@ describe("waybill config", () => {
     }
     // It goes to the other stream, so its place among the lines is open.
     assert.match(output, /2 settings are wrong, as said above\.$/mu)
-    assert.strictEqual((await runToEnd(["config"], { LOG_LEVEL: "loud" })).code, 78)
+    const loud = await runToEnd(["config"], { LOG_LEVEL: "loud" })
+    assert.strictEqual(loud.code, 78)
+    assert.match(loud.output, /must be one of All, [^.]*, Trace, None\. Minimum [^.]*: All, [^.]*, Trace or None\./u)
   })
 
   it.each(["info", "WARN", "Debug"])("takes the level %s", { timeout: TIMEOUT }, async (LOG_LEVEL) => {

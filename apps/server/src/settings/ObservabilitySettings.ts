@@ -2,10 +2,12 @@ import { Config, LogLevel, Schema, SchemaTransformation } from "effect"
 import { HostName } from "../process/HostNames.ts"
 import { HttpAddress, ListOf, NetworksIfSet, ifSet, secretIfSet, setting, text } from "./Setting.ts"
 
+const LEVELS = LogLevel.values
+
 /** A level in any case: `info` as well as `Info`. */
 const LevelInAnyCase = Schema.String.pipe(
   Schema.decodeTo(
-    Schema.Literals(LogLevel.values),
+    Schema.Literals(LEVELS),
     SchemaTransformation.transform({
       decode: (text) => `${text.slice(0, 1).toUpperCase()}${text.slice(1).toLowerCase()}` as LogLevel.LogLevel,
       encode: (level) => level,
@@ -53,7 +55,7 @@ export const TABLE = {
   ),
   logLevel: setting(
     "LOG_LEVEL",
-    "Minimum level of log lines: Debug, Info, Warn or Error, in any case.",
+    `Minimum level of log lines, in any case: ${LEVELS.slice(0, -1).join(", ")} or ${LEVELS.at(-1)}.`,
     "Info",
     Config.schema(LevelInAnyCase, "LOG_LEVEL").pipe(Config.withDefault("Info" as LogLevel.LogLevel)),
   ),
