@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs"
 import { assert, describe, it } from "vitest"
 import { maskedBody } from "../../../apps/server/src/requestLog/maskedBody.ts"
 import { maskedPath } from "../../../apps/server/src/requestLog/maskedPath.ts"
@@ -192,6 +193,22 @@ describe("the query of a logged request", () => {
       ["hunter=&=hunter2", "hunter=[masked]&=[masked]"],
     ]
     for (const [query, shown] of cases) assert.strictEqual(maskedQuery(query), shown, query)
+  })
+
+  it("shows every parameter of the API but pairs of metadata", () => {
+    const file = new URL("../../contract/openapi.json", import.meta.url)
+    const { paths } = JSON.parse(readFileSync(file, "utf8")) as {
+      readonly paths: Record<
+        string,
+        Record<string, { readonly parameters?: ReadonlyArray<{ readonly in: string; readonly name: string }> }>
+      >
+    }
+    const names = Object.values(paths)
+      .flatMap(Object.values)
+      .flatMap(({ parameters = [] }) => parameters.flatMap((each) => (each.in === "query" ? [each.name] : [])))
+    const hidden = new Set(names.filter((name) => maskedQuery(`${name}=vera`) !== `${name}=vera`))
+    assert.deepStrictEqual([...hidden], ["metadata"])
+    assert.strictEqual(maskedQuery("metadata.order=7041"), "metadata.order=[masked]")
   })
 
   it("is bounded", () => {

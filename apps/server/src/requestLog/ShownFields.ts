@@ -20,6 +20,11 @@ const SHOWN: ReadonlySet<string> = new Set(
     .split(/\s+/u),
 )
 
+/** Further query parameters of Waybill's API: fields of these names may hold anything. Pairs of metadata stay masked. */
+const SHOWN_IN_QUERY: ReadonlySet<string> = new Set(
+  "q include redact code message_id template days verified called source actor_id kind uses".split(" "),
+)
+
 /** Further names in answers: of errors, and of records without what a record may be secret for. */
 const SHOWN_IN_ANSWERS: ReadonlySet<string> = new Set(
   `
@@ -39,6 +44,8 @@ const SECRET_HEADER =
 const NO_LETTER = /[^a-z]/giu
 
 export const isShown = (name: string): boolean => SHOWN.has(name) || SHOWN.has(name.toLowerCase())
+
+export const isShownInQuery = (name: string): boolean => isShown(name) || SHOWN_IN_QUERY.has(name)
 
 export const isShownInAnswer = (name: string): boolean => isShown(name) || SHOWN_IN_ANSWERS.has(name)
 

@@ -11,7 +11,7 @@ export const MAX_LOGGED_QUERY_CHARS = 2_000
 export const maskedQuery = (query: string): string => {
   const masked = [...new URLSearchParams(query)]
     .slice(0, MAX_PARAMETERS)
-    .map(([name, value]) => `${maskedText(name)}=${ShownFields.isShown(name) ? shown(value) : MASK}`)
+    .map(([name, value]) => `${maskedText(name)}=${ShownFields.isShownInQuery(name) ? shown(value) : MASK}`)
     .join("&")
   return masked.length > MAX_LOGGED_QUERY_CHARS ? `${masked.slice(0, MAX_LOGGED_QUERY_CHARS)}…` : masked
 }
