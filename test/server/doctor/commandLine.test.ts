@@ -79,6 +79,7 @@ describe("waybill doctor", () => {
           tracking: "skipped",
           "dkim keys": "skipped",
         })
+        assert.match(output, /no MAIL_PORT is set, so mail comes in from this machine only/u)
       }).pipe(Effect.scoped, Effect.provide(World.layer)),
     TIMEOUT,
   )

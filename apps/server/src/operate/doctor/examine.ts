@@ -79,7 +79,9 @@ const direct = (settings: Settings, { direct, targets }: Options, name: string, 
       : Effect.succeed(Finding.skipped("return path", "mail in the sandbox does not bounce")),
     Option.isSome(InboundSettings.portOf(settings))
       ? NameChecks.reportAuthorization(settings.returnPathDomain)
-      : Effect.succeed(Finding.skipped("dmarc reports", "no MAIL_PORT is set, so none are received")),
+      : Effect.succeed(
+          Finding.skipped("dmarc reports", "no MAIL_PORT is set, so mail comes in from this machine only"),
+        ),
   ]
 }
 
