@@ -355,7 +355,7 @@ await inBrowser("first steps and states of screens", (browser) => {
     await ContactSheet.shoot(page, "scheduled")
     await page.getByRole("button", { name: "Cancel", exact: true }).click()
     await page.getByRole("button", { name: "Cancel email" }).click()
-    await page.getByText(/^Canceled on .* by Member: .* Nothing was sent\.$/u).waitFor()
+    await page.getByText(/^Canceled on .* by User: .* Nothing was sent\.$/u).waitFor()
     await page.getByText("The text and attachments are deleted within an hour.").waitFor()
   })
 

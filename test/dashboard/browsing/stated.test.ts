@@ -113,6 +113,14 @@ await within("what the dashboard states", (opened) => {
     const answer = page.getByRole("definition").filter({ hasText: "410" }).filter({ hasText: "oh no" })
     await answer.waitFor()
     await ContactSheet.shoot(page, "webhook-disabled")
+    // An owner is no "Member".
+    await page.getByRole("button", { name: "Enable", exact: true }).click()
+    await page.getByText("Webhook enabled.").waitFor()
+    await page.goto("/settings/audit")
+    await page
+      .getByRole("row", { name: /^Webhook .*Owner User/u })
+      .first()
+      .waitFor()
     await page.goto("/webhooks")
     const listed = page.getByRole("row", { name: /gone/u })
     await listed.getByText("410", { exact: true }).waitFor()
@@ -145,11 +153,11 @@ await within("what the dashboard states", (opened) => {
       assert.deepStrictEqual([(await record(copy)).to, (await record(copy)).resend_of], [[to[0]], id])
       assert.deepStrictEqual((await record(id)).copies, [copy])
       const queued = page.locator("li[data-event='email.queued']")
-      await queued.getByText("Member: Owner").waitFor()
+      await queued.getByText("User: Owner").waitFor()
       await ContactSheet.shoot(page, "resend-copy")
       await queued.getByRole("link", { name: id }).click()
       const resent = page.locator("li[data-event='email.resent']")
-      await resent.getByText("Member: Owner").waitFor()
+      await resent.getByText("User: Owner").waitFor()
       await resent.getByRole("link", { name: copy }).waitFor()
       await ContactSheet.shoot(page, "resend-original")
       // Nothing is left of an email that is only deferred.

@@ -41,7 +41,7 @@ export const useActorOf = () => {
         ? (["Operator", undefined] as const)
         : actor.type === "api_key"
           ? (["API key", keys.get(actor.id ?? "")] as const)
-          : (["Member", members.get(actor.id ?? "")] as const)
+          : (["User", members.get(actor.id ?? "")] as const)
     return name === undefined ? kind : `${kind}: ${name}`
   }
 }

@@ -21,7 +21,7 @@ import { actionOf } from "./actionOf.ts"
 import { NoMatches } from "../ui/feedback/NoMatches.tsx"
 import { FilterBar } from "../ui/layout/FilterBar.tsx"
 
-const ACTORS = { api_key: "API key", user: "Member", operator: "Operator", system: "Service" } as const
+const ACTORS = { api_key: "API key", user: "User", operator: "Operator", system: "Service" } as const
 
 const OBJECTS = [
   { value: "api_key", name: "API keys" },
