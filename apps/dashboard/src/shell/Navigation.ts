@@ -23,7 +23,7 @@ import {
   Webhook,
   type LucideIcon,
 } from "lucide-react"
-import { FILLERS } from "@waybill/domain/search/Phrases"
+import * as Phrases from "@waybill/domain/search/Phrases"
 import { instance } from "../api/instance.ts"
 import { permits } from "@waybill/domain/account/permits"
 import * as Mode from "../api/Mode.ts"
@@ -169,7 +169,7 @@ const MIN_KEYWORD_CHARS = 3
  */
 export const isMeant = ({ keywords = [] }: Pick<NavigationItem, "keywords">, text: string): boolean => {
   const words = text.toLowerCase().split(/\s+/u)
-  const first = words.findIndex((word) => !FILLERS.has(word))
+  const first = words.findIndex((word) => !Phrases.FILLERS.has(word))
   return [words, first < 0 ? [] : words.slice(first)].some((part) => {
     const typed = part.join(" ")
     return (
@@ -183,7 +183,7 @@ export const isMeant = ({ keywords = [] }: Pick<NavigationItem, "keywords">, tex
 export const nameIn = ({ isSearched, keywords = [] }: NavigationItem, text: string): string | undefined => {
   const keyword = keywords.find((each) => text.toLowerCase().startsWith(`${each} `))
   const name = keyword === undefined ? "" : text.slice(keyword.length).replace(/[?]$/u, "").trim()
-  const isName = name !== "" && !name.split(/\s+/u).some((word) => FILLERS.has(word.toLowerCase()))
+  const isName = name !== "" && !name.split(/\s+/u).some((word) => Phrases.FILLERS.has(word.toLowerCase()))
   return isSearched && isName ? name : undefined
 }
 
