@@ -26,10 +26,10 @@ const LIMIT = 100
 const query = { account_id: account(1), limit: LIMIT, recipient: "scanned" }
 
 /** Reads all pages. */
-const found = Effect.fnUntraced(function* () {
+const found = Effect.fnUntraced(function* (recipient = query.recipient) {
   const ids: Array<unknown> = []
   for (let after: string | null | undefined; after !== null;) {
-    const page = yield* EmailLogQuery.list({ ...query, ...(after === undefined ? {} : { after }) })
+    const page = yield* EmailLogQuery.list({ ...query, recipient, ...(after === undefined ? {} : { after }) })
     ids.push(...page.data.map((record) => record["id"]))
     after = page.next_cursor
   }
@@ -46,6 +46,17 @@ layer(Database.layerFresh, { excludeTestServices: true })("a part of many texts"
   it.effect("is found in mail that was accepted just now, which the follower has not read", function* () {
     yield* write(account(1), [just])
     assert.strictEqual((yield* found())[0], just.id)
+  })
+
+  it.effect("is found where a word of the address begins and ends, if its marks say so", function* () {
+    const all = yield* found()
+    assert.deepStrictEqual(yield* found("^scanned"), all)
+    assert.deepStrictEqual(yield* found("^example"), yield* found("example"))
+    assert.deepStrictEqual(yield* found("^Scanned$"), [just.id])
+    assert.deepStrictEqual(yield* found("^JUST$"), [just.id])
+    assert.deepStrictEqual(yield* found("^canned"), [])
+    const counted = yield* EmailLogQuery.count({ ...query, recipient: "^scanned$" })
+    assert.deepStrictEqual(counted, { count: 1, is_exact: true })
   })
 
   it.effect("reads a bounded number of events behind the follower", function* () {
