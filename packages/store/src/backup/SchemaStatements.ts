@@ -65,7 +65,7 @@ const schemasOf = async (client: pg.Client): Promise<ReadonlyArray<string>> => {
   return rows.map(({ name }) => name)
 }
 
-/** By its mark, processes recognize the database of a cell (`CellDatabase`). */
+/** The mark by which processes recognize the database of a cell (`CellDatabase`). */
 const MARKS = `
   SELECT pg_catalog.format('COMMENT ON SCHEMA public IS %L', d.description) AS text FROM pg_catalog.pg_description d
   WHERE d.classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass

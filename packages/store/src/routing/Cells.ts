@@ -13,7 +13,7 @@ export interface CellsShape {
   readonly names: Effect.Effect<ReadonlyArray<CellName>, StoreUnavailable>
   /** The server of a cell's own; undefined for a schema of the first cell's server. */
   readonly serverOf: (cell: CellName) => Effect.Effect<CellServer | undefined, StoreUnavailable>
-  /** What tells a cell from a removed one of its name, as far as this process knows; undefined for no cell. */
+  /** Mark of a cell, which a removed one of its name does not have, as far as this process knows; undefined for no cell. */
   readonly markOf: (cell: CellName) => string | undefined
   readonly of: (account_id: string) => Effect.Effect<CellName, StoreUnavailable>
   /** The same at once: undefined while the account's requests wait for the end of its move. */

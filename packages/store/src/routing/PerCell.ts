@@ -49,7 +49,7 @@ export const make = Effect.fnUntraced(function* <A, E, R>(
   const at = (cell: CellName): Effect.Effect<A, E> =>
     Effect.suspend(() => {
       const built = instances.get(cell)
-      // What still works in a removed cell goes nowhere else.
+      // Work that goes on in a removed cell goes nowhere else.
       const mark = cell === FIRST || built === undefined ? undefined : markOf(cell)
       if (built !== undefined && (mark === undefined || mark === built.mark)) return Effect.succeed(built.instance)
       const begun = builds.get(cell)
