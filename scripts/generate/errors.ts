@@ -16,7 +16,7 @@ const FIELDS: Readonly<Record<string, object>> = {
   DomainAlreadyExists: { domain: "acme.com" },
   DomainNotVerified: { field: "from", domain: "acme.com", domain_status: "pending" },
   NameTaken: { name: "links.acme.com", path: "tracking_domain" },
-  NoSuchRoute: { method: "GET", path: "/v1/emails", advice: "Emails are listed at GET /v1/email/logs." },
+  NoSuchRoute: { method: "GET", path: "/v1/emails", advice: "Did you mean GET /v1/email/logs?" },
   TemplateUnusable: { reason: "template_not_found", alias: "receipt" },
   TrackingUnavailable: { path: "open_tracking" },
 }

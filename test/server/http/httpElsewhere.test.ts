@@ -26,6 +26,20 @@ const ROUTES: ReadonlyArray<readonly [method: string, path: string, advice: stri
   ["PATCH", "/domains/acme.test", "The API begins with /v1: use PATCH /v1/domains/acme.test."],
   ["POST", "/v1/email/send/", "Leave out the slash at the end: /v1/email/send."],
   ["PUT", "/domains", "The API begins with /v1: use /v1/domains, which takes GET, HEAD, POST."],
+  ["GET", "/api/v1/domains/acme.test", "The API begins with /v1: use GET /v1/domains/acme.test."],
+  ["POST", "/api/v1/email/send", "The API begins with /v1: use POST /v1/email/send."],
+  ["GET", "/v1/emails", "Did you mean GET /v1/email/logs?"],
+  ["GET", "/v1/email", "Did you mean GET /v1/email/logs?"],
+  ["GET", "/v1/messages", "Did you mean GET /v1/email/logs?"],
+  ["GET", "/v1/logs", "Did you mean GET /v1/email/logs?"],
+  ["GET", "/api/v1/logs", "Did you mean GET /v1/email/logs?"],
+  ["GET", "/v1/emails/msg_1", "Did you mean GET /v1/email/msg_1?"],
+  ["GET", "/v1/emails/msg_1/events", "Did you mean GET /v1/email/logs/msg_1/events?"],
+  ["POST", "/v1/send", "Did you mean POST /v1/email/send?"],
+  ["GET", "/v1/keys", "Did you mean GET /v1/api-keys?"],
+  ["GET", "/v1/constructor", ""],
+  ["POST", "/v1/webhook", "Did you mean POST /v1/webhooks?"],
+  ["PUT", "/v1/webhook/whk_1", "Did you mean /v1/webhooks/whk_1, which takes GET, HEAD, PATCH, DELETE?"],
 ]
 
 const KEYS: ReadonlyArray<readonly [headers: Readonly<Record<string, string>>, service: string]> = [
@@ -38,17 +52,19 @@ const KEYS: ReadonlyArray<readonly [headers: Readonly<Record<string, string>>, s
 ]
 
 layer(HttpWorld.layer(), OPTIONS)("a client of another service", (it) => {
-  it.effect("is told where to send", function* () {
+  it.effect("is told which path it means", function* () {
     const { key, world } = yield* setUp
     for (const [method, path, advice] of ROUTES) {
-      const { json, status } = yield* world.request(method, path, { key, body: MESSAGE })
+      const body = method === "GET" ? {} : { body: MESSAGE }
+      const { json, status } = yield* world.request(method, path, { key, ...body })
       assert.deepStrictEqual([status, json.error.reason], [404, "route_not_found"], path)
-      assert.strictEqual(json.error.message, `There is no ${method} ${path}. ${advice}`)
+      assert.strictEqual(json.error.message, `There is no ${method} ${path}. ${advice}`.trimEnd())
     }
-    for (const path of ["/v1/emails", "/v1/messages"]) {
-      const { json } = yield* world.request("GET", path, { key })
-      assert.strictEqual(json.error.message, `There is no GET ${path}. Emails are listed at GET /v1/email/logs.`)
-    }
+    const leaked = yield* world.request("GET", `/domains/${key}`, { key })
+    assert.strictEqual(
+      leaked.json.error.message,
+      "There is no GET /domains/wb_…. The API begins with /v1: use GET /v1/domains/wb_….",
+    )
     const unknown = yield* world.request("POST", "/v1/nothing", { key, body: MESSAGE })
     assert.strictEqual(unknown.json.error.message, "There is no POST /v1/nothing.")
     assert.isNull(unknown.headers.get("allow"))

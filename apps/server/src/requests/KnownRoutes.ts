@@ -1,5 +1,7 @@
 import { Api, PREFIX } from "@waybill/api/Api"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
+import * as Table from "@waybill/domain/values/Table"
+import { nearestName } from "@waybill/domain/values/nearestName"
 
 interface Route {
   readonly path: string
@@ -20,8 +22,24 @@ const ELSEWHERE: ReadonlyArray<readonly [path: RegExp, endpoint: string]> = [
   [/^\/v[34]\/[^/]+\/messages(?:\.mime)?$/u, "/email/send"],
 ]
 
-/** Where lists of emails are looked for. */
-const LISTS = /^\/v1\/(?:emails?|messages)$/u
+const EMAIL = ["email", "email/logs"]
+/** First names of paths that are typed from memory, with the beginnings that are meant. Other names mean the nearest one. */
+const MEANT: Readonly<Record<string, ReadonlyArray<string>>> = {
+  email: EMAIL,
+  emails: EMAIL,
+  messages: EMAIL,
+  logs: ["email/logs"],
+  send: ["email/send"],
+  batch: ["email/send/batch"],
+  keys: ["api-keys"],
+  tokens: ["api-keys"],
+  hooks: ["webhooks"],
+  clocks: ["test/clocks"],
+  bounces: ["suppressions"],
+  usage: ["account", "stats"],
+}
+/** What a path may begin with instead of the API's own prefix. */
+const PREFIXES = /^(?:\/api)?(?:\/v\d)?\//u
 
 /** Routes of the API by path, built at the first unknown route. */
 let routes: ReadonlyArray<Route> | undefined
@@ -62,24 +80,38 @@ export const refuse = (method: string, path: string): RequestRefusal.NoSuchRoute
     const advice = `This path takes ${allowed_methods.join(", ")}.`
     return new RequestRefusal.NoSuchRoute({ method, path, allowed_methods, advice })
   }
-  const advice = adviceElsewhere(method, path) ?? adviceOfPrefix(method, path)
+  const advice = adviceElsewhere(method, path) ?? adviceOfPath(method, path)
   return new RequestRefusal.NoSuchRoute({ method, path, ...(advice === undefined ? {} : { advice }) })
 }
 
 const adviceElsewhere = (method: string, path: string): string | undefined => {
-  if (method === "GET" && LISTS.test(path)) return `Emails are listed at GET ${PREFIX}/email/logs.`
   const elsewhere = method === "POST" ? ELSEWHERE.find(([pattern]) => pattern.test(path)) : undefined
   return elsewhere === undefined ? undefined : `Waybill sends at POST ${PREFIX}${elsewhere[1]}.`
 }
 
 /** The API is below `/v1`, and its paths have one spelling. */
-const adviceOfPrefix = (method: string, path: string): string | undefined => {
+const adviceOfPath = (method: string, path: string): string | undefined => {
   if (path.endsWith("/") && methodsOf(path.slice(0, -1)).length > 0)
     return `Leave out the slash at the end: ${path.slice(0, -1)}.`
-  const methods = methodsOf(`${PREFIX}${path}`)
+  const [name = "", ...rest] = path.replace(PREFIXES, "").split("/")
+  const same = shownOf(method, [name, ...rest].join("/"))
+  if (same !== undefined) return `The API begins with ${PREFIX}: use ${same}.`
+  const meant = (Table.at(MEANT, name.toLowerCase()) ?? [nearestName(name, firstNames()) ?? ""])
+    .map((beginning) => shownOf(method, [beginning, ...rest].join("/")))
+    .find((shown) => shown !== undefined)
+  return meant === undefined ? undefined : `Did you mean ${meant}?`
+}
+
+/** Returns a path of the API with the method, or with those that it takes. */
+const shownOf = (method: string, below: string): string | undefined => {
+  const path = `${PREFIX}/${below}`
+  const methods = methodsOf(path)
   if (methods.length === 0) return undefined
-  const shown = methods.includes(method)
-    ? `${method} ${PREFIX}${path}`
-    : `${PREFIX}${path}, which takes ${methods.join(", ")}`
-  return `The API begins with ${PREFIX}: use ${shown}.`
+  return methods.includes(method) ? `${method} ${path}` : `${path}, which takes ${methods.join(", ")}`
+}
+
+const firstNames = (): ReadonlyArray<string> => {
+  routes ??= build()
+  const below = routes.filter(({ path }) => path.startsWith(`${PREFIX}/`))
+  return [...new Set(below.map(({ path }) => path.slice(PREFIX.length + 1).split("/", 1)[0] ?? ""))]
 }

@@ -57,8 +57,8 @@ export class NoSuchRoute extends Refusal.of("NoSuchRoute", 404, "route_not_found
   readonly allowed_methods?: ReadonlyArray<string>
 }> {
   override get message() {
-    const route = `There is no ${this.method} ${ApiKeySecret.hideIn(this.path)}.`
-    return this.advice === undefined ? route : `${route} ${this.advice}`
+    const route = `There is no ${this.method} ${this.path}.`
+    return ApiKeySecret.hideIn(this.advice === undefined ? route : `${route} ${this.advice}`)
   }
 }
 
