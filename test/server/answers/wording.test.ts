@@ -25,8 +25,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
 
   it.effect("say how a key is sent, and that it must be whole", function* () {
     const { key, world } = yield* setUp
-    const refuse = (authorization: string, path = "/v1/account") =>
-      Effect.map(world.request("GET", path, { headers: { authorization } }), ({ json, status, text }) => {
+    const refuse = (sent: string, name = "authorization") =>
+      Effect.map(world.request("GET", "/v1/account", { headers: { [name]: sent } }), ({ json, status, text }) => {
         assert.strictEqual(status, 401)
         assert.notInclude(text, key)
         return json.error.message
@@ -45,6 +45,13 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       "The Authorization header does not contain a complete API key. A key is wb_ or wb_test_ and 49 characters; copy it whole."
     for (const header of [`Bearer ${key.slice(0, -1)}`, `Bearer ${key} x`, "Bearer abc", "Bearer", "bearer "])
       assert.strictEqual(yield* refuse(header), incomplete, header)
+    const mistyped = "The API key in the Authorization header is mistyped: its checksum does not match. Copy it again."
+    for (const each of [`${key.slice(0, -1)}!`, `wb_test_${"0".repeat(48)}1`])
+      assert.strictEqual(yield* refuse(`Bearer ${each}`), mistyped)
+    assert.strictEqual(
+      yield* refuse(key, "x-api-key"),
+      "The API key was sent in another header. Send it in this one: Authorization: Bearer <key>.",
+    )
   })
 
   it.effect("name what to do about a domain that is not verified", function* () {

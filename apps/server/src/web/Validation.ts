@@ -229,10 +229,16 @@ const bodyViolations = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.To
   if (payload === undefined) return excessIn(sent.success)
   const decode = decodeStrictly(payload.schemas[0] as Schema.Codec<unknown, unknown>)
   return yield* Effect.match(decode(sent.success), {
-    onFailure: (violations) => violations,
+    onFailure: (violations) => (sent.success === undefined ? emptyBody(violations) : violations),
     onSuccess: () => Violations.NONE,
   })
 })
+
+const emptyBody = ({ details }: Violations.Violations): Violations.Violations =>
+  Violations.of(
+    [],
+    details.map(({ message, path }) => ({ path, message: `is empty; it ${message}` })),
+  )
 
 /** Returns the violations of a body where none is taken. */
 const excessIn = (body: unknown): Violations.Violations => {

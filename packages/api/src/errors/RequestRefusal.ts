@@ -79,8 +79,10 @@ export class RequestNotFound extends Refusal.of("RequestNotFound", 404, "request
 
 const MESSAGES = {
   missing: "No API key was sent. Send one in the header: Authorization: Bearer <key>.",
+  elsewhere: "The API key was sent in another header. Send it in this one: Authorization: Bearer <key>.",
   unschemed: "The Authorization header does not begin with Bearer. Send the key as: Authorization: Bearer <key>.",
   malformed: `The Authorization header does not contain a complete API key. A key is ${ApiKeySecret.MARK} or ${ApiKeySecret.TEST_MARK} and ${ApiKeySecret.BODY_CHARS + ApiKeySecret.CHECKSUM_CHARS} characters; copy it whole.`,
+  mistyped: "The API key in the Authorization header is mistyped: its checksum does not match. Copy it again.",
   unknown: "This API key does not exist.",
   expired: "This API key has expired.",
   revoked: "This API key has been revoked.",
@@ -90,7 +92,7 @@ const MESSAGES = {
 export class Unauthorized extends Data.TaggedError("Unauthorized")<{ readonly why: keyof typeof MESSAGES }> {
   readonly status = 401
   get reason() {
-    return this.why === "missing" ? "api_key_missing" : "api_key_invalid"
+    return this.why === "missing" || this.why === "elsewhere" ? "api_key_missing" : "api_key_invalid"
   }
   override get message() {
     return MESSAGES[this.why]

@@ -27,10 +27,14 @@ export const encode = (random: Uint8Array, mode: Mode = "live"): ApiKeySecret =>
   return `${mode === "test" ? TEST_MARK : MARK}${body}${checksum(body)}` as ApiKeySecret
 }
 
+/** Whether a text has the mark and the length of a key, as a mistyped one has. */
+export const isWhole = (text: string): boolean =>
+  text.startsWith(MARK) && text.length === markOf(text).length + BODY_CHARS + CHECKSUM_CHARS
+
 /** Whether a text has the format and checksum of a key. It may still never have been issued. */
 export const isWellFormed = (text: string): text is ApiKeySecret => {
+  if (!isWhole(text)) return false
   const mark = markOf(text)
-  if (text.length !== mark.length + BODY_CHARS + CHECKSUM_CHARS || !text.startsWith(mark)) return false
   const body = text.slice(mark.length, mark.length + BODY_CHARS)
   return checksum(body) === text.slice(mark.length + BODY_CHARS)
 }

@@ -1,5 +1,6 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as ApiError from "@waybill/api/errors/ApiError"
+import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import type { Networks } from "@waybill/mail/dns/Network"
@@ -285,9 +286,17 @@ const refusalOf = (
   if (verdict._tag === "RateLimited") return verdict.refusal
   if (verdict._tag !== "Unauthorized" || !needsKey) return undefined
   if (verdict.reason !== "missing") return new RequestRefusal.Unauthorized({ why: verdict.reason })
-  const why =
-    authorization === undefined ? "missing" : /^bearer(?: |$)/iu.test(authorization) ? "malformed" : "unschemed"
-  return ForeignKeys.refuse(headers) ?? new RequestRefusal.Unauthorized({ why })
+  return ForeignKeys.refuse(headers) ?? new RequestRefusal.Unauthorized({ why: whyUnread(authorization, headers) })
+}
+
+/** Returns why a request has no key that can be looked up. */
+const whyUnread = (
+  authorization: string | undefined,
+  headers: HttpServerRequest.HttpServerRequest["headers"],
+): "missing" | "elsewhere" | "unschemed" | "mistyped" | "malformed" => {
+  if (authorization === undefined) return headers["x-api-key"] === undefined ? "missing" : "elsewhere"
+  if (!/^bearer(?: |$)/iu.test(authorization)) return "unschemed"
+  return ApiKeySecret.isWhole(authorization.replace(/^bearer +/iu, "")) ? "mistyped" : "malformed"
 }
 
 const isApi = (path: string): boolean => path === "/v1" || path.startsWith("/v1/")
