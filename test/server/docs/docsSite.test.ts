@@ -194,6 +194,19 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     )
   })
 
+  it.effect("lists its pages by task, in groups that are not named as a page", function* () {
+    const world = yield* HttpWorld
+    const { text } = yield* world.request("GET", "/docs")
+    const [list = ""] = /<nav[^]*?<\/nav>/u.exec(text) ?? []
+    const titles = matches(list, /<li><a [^>]*>([^<]*)<\/a>/gu)
+    for (const group of matches(list, /<h2>([^<]*)<\/h2>/gu)) assert.notInclude(titles, group)
+    const begin = (title: string, many: number) => titles.slice(titles.indexOf(title)).slice(0, many)
+    assert.deepStrictEqual(begin("Sending", 3), ["Sending", "Webhooks and events", "Inbound mail"])
+    assert.deepStrictEqual(begin("Errors", 5), ["Errors", "Events", "Limits", "Concepts", "Architecture"])
+    for (const summary of matches(text.split("Understand:")[0] ?? "", /<dd>([^<]*)<\/dd>/gu))
+      assert.notMatch(summary, /\bby a test\b|\ba test keeps\b|npm run generate/u)
+  })
+
   it.effect("names the column in each cell, which a phone shows below one another", function* () {
     const world = yield* HttpWorld
     const { text } = yield* world.request("GET", "/docs/configuration")

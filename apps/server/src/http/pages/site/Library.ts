@@ -15,8 +15,7 @@ export type Shelf =
   | "Frameworks"
   | "Clients"
   | "Operate"
-  | "Errors"
-  | "Events"
+  | "Reference"
   | "Understand"
 
 /** A page of the site. */
@@ -41,21 +40,17 @@ const UNDERSTAND: ReadonlySet<string> = new Set([
   "roadmap",
   "security",
 ])
-/** Pages that are read first; the others follow by their titles. */
-const FIRST: ReadonlyArray<string> = [
-  "start",
-  "quickstarts",
-  "sending",
-  "coming-from",
-  "api-keys",
-  "operating/first-mail",
-  "operating/first-hours",
-  "operating/install",
-  "configuration",
-  "limits",
+/** Pages in the order in which a reader needs them; the others follow by their titles. */
+const ORDER: ReadonlyArray<string> = [
+  ..."start quickstarts sending webhooks inbound templates api-keys coming-from smtp test-mode testing test-clocks".split(" "),
+  ..."tracking unsubscribe domain-reports receipts command-line mcp compatibility webhook-formats".split(" "),
+  ..."operating/first-mail operating/first-hours operating/install configuration operating/transports".split(" "),
+  ..."operating/backup operating/upgrade operating/monitoring operating/incidents operating/command-line".split(" "),
+  ..."errors events limits concepts architecture recipes security benchmarks roadmap decisions".split(" "),
 ]
 const FOLDERS: ReadonlyArray<string> = ["docs", "docs/quickstarts", "docs/operating", "docs/decisions"]
 const OPERATE: ReadonlySet<string> = new Set(["configuration", "scaling"])
+const REFERENCE: ReadonlySet<string> = new Set(["errors", "events", "limits"])
 
 /** Folders of packages, with the last part of the address and the title of their pages. */
 const CLIENTS: Readonly<Record<string, readonly [name: string, title: string]>> = {
@@ -133,7 +128,7 @@ const groupOf = (slug: string): Shelf => {
   if (slug.startsWith("quickstarts/")) return "Frameworks"
   if (slug.startsWith("operating/") || OPERATE.has(slug)) return "Operate"
   if (slug.startsWith("decisions") || UNDERSTAND.has(slug)) return "Understand"
-  return slug === "errors" ? "Errors" : slug === "events" ? "Events" : "Send and receive"
+  return REFERENCE.has(slug) ? "Reference" : "Send and receive"
 }
 
 /** The pages of the error reasons and of the events, each from its row or its section. */
@@ -195,8 +190,8 @@ const eventPages = (page: DocsPage): ReadonlyArray<DocsPage> =>
   })
 
 const ranked = ({ slug }: DocsPage): number => {
-  const at = FIRST.indexOf(slug)
-  return at < 0 ? FIRST.length : at
+  const at = ORDER.indexOf(slug)
+  return at < 0 ? ORDER.length : at
 }
 const byRank = (one: DocsPage, other: DocsPage): number =>
   ranked(one) - ranked(other) || one.title.localeCompare(other.title, "en")

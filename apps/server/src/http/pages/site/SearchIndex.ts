@@ -217,17 +217,17 @@ const scored = (entry: Entry): Scored => {
 /** The page, each section of it, and each row of a table that begins with a name, or with a task of several words. */
 const entriesOf = (page: DocsPage): ReadonlyArray<Entry> => {
   const url = `/docs/${page.slug}`
-  const within = page.title
   if (page.isPart) {
-    const kind = page.group === "Errors" ? "error" : "event"
+    const [kind, within] = page.slug.startsWith("errors/") ? (["error", "Errors"] as const) : (["event", "Events"] as const)
     const said = page.markdown
       .replaceAll(/^```[^]*?^```$/gmu, "")
       .split(/^## (?:Handle|Receive)| (?:Sent as|Not sent) /mu)[0]
     const text = Markdown.parse(said ?? "")
       .map(textOf)
       .join(" ")
-    return [{ kind, title: page.title, url, within: page.group, text }]
+    return [{ kind, title: page.title, url, within, text }]
   }
+  const within = page.title
   const entries: Array<Entry> = []
   const names = page.slug.split("/").slice(-1)
   let section: Entry = { kind: "page", title: page.title, names, url, within: page.group, text: "" }

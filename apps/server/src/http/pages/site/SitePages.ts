@@ -11,8 +11,7 @@ const GROUPS: ReadonlyArray<Shelf> = [
   "Frameworks",
   "Clients",
   "Operate",
-  "Errors",
-  "Events",
+  "Reference",
   "Understand",
 ]
 
