@@ -39,7 +39,7 @@ export const productBounds: ReadonlyArray<Group> = [
       customer("Addresses in `to`", "MAX_TO", ACCEPTANCE, "400"),
       customer("Addresses in `cc`, and in `bcc`", "MAX_COPIES", MESSAGE, "400"),
       customer(
-        "Addresses of a request to `POST /suppressions/batch`",
+        "Addresses of a request to `POST /v1/suppressions/batch`",
         "MAX_BATCH",
         "packages/api/src/groups/Suppressions.ts",
         "400",
@@ -149,7 +149,7 @@ export const productBounds: ReadonlyArray<Group> = [
     title: "Reading",
     bounds: [
       customer("`limit` of a list", "MAX_LIMIT", LISTS, "400"),
-      customer("`limit` of `GET /events`", "MAX_EVENTS", EVENTS, "400"),
+      customer("`limit` of `GET /v1/events`", "MAX_EVENTS", EVENTS, "400"),
       customer(
         "Stored bytes of a page of events or emails",
         "MAX_PAGE_BYTES",
@@ -170,8 +170,8 @@ export const productBounds: ReadonlyArray<Group> = [
         "packages/store/src/search/EmailWords.ts",
         "the first by the alphabet; `metadata:name=value` finds the others",
       ),
-      customer("Period of `GET /stats`", "MAX_STATS_DAYS", STATS, "400"),
-      customer("Period of `GET /stats` by hour", "MAX_HOURLY_STATS_DAYS", STATS, "400"),
+      customer("Period of `GET /v1/stats`", "MAX_STATS_DAYS", STATS, "400"),
+      customer("Period of `GET /v1/stats` by hour", "MAX_HOURLY_STATS_DAYS", STATS, "400"),
       customer("`wait` for mail of the sandbox", "MAX_WAIT_SECONDS", "packages/api/src/groups/Sandbox.ts", "400"),
       customer("`wait` for events", "MAX_WAIT_SECONDS", EVENTS, "400"),
       customer(

@@ -25,14 +25,14 @@ export const volumeBounds: Group = {
   title: "Request rates and monthly volume",
   bounds: [
     customer(
-      "`POST /email/send` and `POST /email/send/batch` together per key and minute",
+      "`POST /v1/email/send` and `POST /v1/email/send/batch` together per key and minute",
       "PER_MINUTE",
       RATES,
       "429 `request_rate`",
       rate("send"),
     ),
     customer(
-      "`GET /email/logs` and searches of the sandbox per key and minute",
+      "`GET /v1/email/logs` and searches of the sandbox per key and minute",
       "PER_MINUTE",
       RATES,
       "429 `request_rate`",

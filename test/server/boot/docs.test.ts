@@ -31,6 +31,8 @@ const RUN_HERE = [
   "../scaling.md",
   "../smtp.md",
   "../start.md",
+  "../test-clocks.md",
+  "../webhooks.md",
 ]
 
 const FOLDER = "docs/operating"
