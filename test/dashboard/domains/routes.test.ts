@@ -232,6 +232,7 @@ await within("routes in the dashboard", (opened) => {
     await page.getByText("Record not found.", { exact: false }).waitFor()
     const receiving = page.locator("section", { has: page.getByRole("switch", { name: "Receive mail" }) })
     await receiving.getByText("Missing").waitFor()
+    await receiving.getByText("use a subdomain such as in.shop.dev.").waitFor()
     await page.getByRole("button", { name: "Verify DNS" }).click()
     await receiving.getByText("Verified").waitFor()
     await receiving.getByRole("link", { name: "Routes" }).click()

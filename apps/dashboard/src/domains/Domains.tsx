@@ -194,7 +194,7 @@ const AddDomain = ({ onCancel }: { readonly onCancel: () => void }) => {
           name !== text.trim()
             ? `Adds ${name}, the domain of this address.`
             : instance.transport === "capture"
-              ? "Sandbox: domains ending in .test are verified at once."
+              ? "Sandbox: reserved domains, such as those ending in .test or .example, are verified at once."
               : undefined
         }
         value={text}

@@ -42,7 +42,7 @@ export const Receiving = ({ canEdit, domain, onChanged }: Props) => {
           hint={
             isSandbox
               ? "Sandbox: receives without DNS."
-              : "Adds an MX record to publish. If another service has your mailboxes, use a subdomain such as in.example.com."
+              : `Adds an MX record to publish. If another service has your mailboxes, use a subdomain such as in.${domain.zone ?? domain.name}.`
           }
           checked={isSandbox || (change.isPending ? change.variables : domain.receiving)}
           disabled={isSandbox || !canEdit}

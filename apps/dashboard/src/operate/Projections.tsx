@@ -123,7 +123,7 @@ const Version = ({ version }: { readonly version: Operate.ProjectionVersion }) =
       </span>
       <span className="tabular text-xs text-ink-3">
         {formatBytes(size_bytes)}
-        {rows === 0 ? "" : ` · about ${number.format(rows)} rows`}
+        {rows === 0 ? "" : ` · about ${rows === 1 ? "1 row" : `${number.format(rows)} rows`}`}
         {behind === 0 ? "" : ` · ${number.format(behind)} events behind`}
       </span>
     </li>

@@ -109,11 +109,13 @@ const progressOf = ({ eta_seconds = null, events = 0, phase = "", total = 0 }: O
   eta_seconds,
 })
 
+const allOf = (rows: number): string => (rows === 1 ? "The only row matches" : `All ${rows} rows match`)
+
 const outcome = ({ differing_rows, events = 0, rows = 0, unproved_rows = 0, version }: OutputLine): string =>
   differing_rows === undefined
     ? version === undefined
       ? `The new versions of all cells are ready, built from ${events} events. Swap them in to use them.`
       : `Version ${version} is ready, built from ${events} events. Swap it in to use it.`
     : unproved_rows === 0
-      ? `All ${rows} rows match the log.`
-      : `All ${rows} rows match the log, except ${unproved_rows} from times whose events retention has removed.`
+      ? `${allOf(rows)} the log.`
+      : `${allOf(rows)} the log, except ${unproved_rows} from times whose events retention has removed.`

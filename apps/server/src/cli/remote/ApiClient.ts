@@ -80,7 +80,7 @@ export const firstOf = Effect.fnUntraced(function* <A extends object>(
 
 /** Says that a list has more than is shown, and how many in all if that is known. */
 export const leftOut = (limit: number, total?: string): string =>
-  `Only the first ${limit}${total === undefined ? "" : ` of ${total}`} are shown; --limit shows more.`
+  `Only the first ${limit === 1 ? "" : `${limit} `}${total === undefined ? "" : `of ${total} `}${limit === 1 ? "is" : "are"} shown; --limit shows more.`
 
 export const attempt = <A>(request: () => Promise<A>) => Effect.tryPromise({ try: request, catch: failureOf })
 
