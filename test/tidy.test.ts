@@ -85,8 +85,7 @@ const rooms: Record<string, ReadonlyArray<string>> = {
     "@waybill/domain/suppression/SuppressionFile",
     // The same, for what happened to an email, which the tools for assistants say too.
     "@waybill/domain/domain/DnsAdvice",
-    "@waybill/domain/explanation/DeliveryExplanation",
-    "@waybill/domain/explanation/SimulatedSuppression",
+    "@waybill/domain/explanation",
     // The same, for the grammar of a search, which the API reads too.
     "@waybill/domain/search",
     "@waybill/domain/webhook/shownDeliveryStatus",

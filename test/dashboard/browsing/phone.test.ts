@@ -140,7 +140,7 @@ await inDashboard("a phone", (opened) => {
       }
       await Browser.eventually(rightEdge).toBeLessThanOrEqual(ContactSheet.PHONE.width)
       assert.deepEqual(await Accessibility.violations(page), [])
-      await ContactSheet.shoot(page, "phone-tabs")
+      await ContactSheet.shoot(page, "phone-tabs", tabs.first())
     },
   )
 

@@ -41,5 +41,8 @@ await inDashboard("forms", (opened) => {
     await page.getByLabel("Domain", { exact: true }).fill("www.acme.dev")
     await page.getByRole("button", { name: "Add", exact: true }).click()
     await page.getByRole("heading", { level: 1, name: "www.acme.dev" }).waitFor()
+    const { json } = await opened.instance.request("GET", "/domains")
+    const added = json.data.map(({ name }: { readonly name: string }) => name)
+    assert.includeMembers(added, ["acme.dev", "mail.acme.dev", "www.acme.dev"])
   })
 })

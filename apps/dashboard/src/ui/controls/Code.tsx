@@ -15,18 +15,18 @@ interface BlockProps {
 }
 
 export const CodeBlock = ({ code, label, wraps = false }: BlockProps) => (
-  <div className="relative w-full min-w-0 rounded-xl border border-line bg-sunken">
+  <div className="flex w-full min-w-0 items-start rounded-xl border border-line bg-sunken">
     <pre
       tabIndex={0}
       aria-label={label}
       className={cx(
-        "overflow-x-auto p-4 pr-12 font-mono text-xs leading-relaxed text-ink",
+        "min-w-0 grow overflow-x-auto p-4 font-mono text-xs leading-relaxed text-ink",
         wraps && "wrap-anywhere whitespace-pre-wrap",
       )}
     >
       {code}
     </pre>
-    <CopyButton text={code} label="Copy code" className="absolute top-2.5 right-2.5 bg-sunken" />
+    <CopyButton text={code} label="Copy code" className="m-2.5 ml-0" />
   </div>
 )
 

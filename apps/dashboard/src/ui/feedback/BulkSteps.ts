@@ -10,7 +10,7 @@ interface Step {
 
 /** An action on several things, which is asked about first. */
 export interface Action {
-  /** What it does to how many, such as "Cancel 2 emails". */
+  /** Verb, number and noun, such as "Cancel 2 emails". */
   readonly name: string
   readonly isDestructive: boolean
   /** The action, and the things that it changes. */
