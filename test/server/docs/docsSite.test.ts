@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { OpenApi } from "effect/http-api"
 import { globSync, readFileSync } from "node:fs"
 import { type Contract, groupsOf } from "../../../apps/server/src/http/pages/reference/Contract.ts"
+import * as DashboardPages from "../../../apps/server/src/http/pages/DashboardPages.ts"
 import * as ReferencePage from "../../../apps/server/src/http/pages/reference/ReferencePage.ts"
 import { SEARCHES_PER_MINUTE } from "../../../apps/server/src/http/pages/DocumentWindows.ts"
 import * as Library from "../../../apps/server/src/http/pages/site/Library.ts"
@@ -55,6 +56,9 @@ describe("the pages", () => {
     const pageOf = (reason: string) => pages.find(({ slug }) => slug === `errors/${reason}`)?.markdown ?? ""
     const known = pageOf("all_recipients_suppressed")
     assert.include(known, "## The answer")
+    assert.include(known, "In the dashboard: [Suppressions](/suppressions).")
+    const places = [...slugs].filter((slug) => slug.startsWith("errors/")).map((slug) => pageOf(slug.slice(7)))
+    for (const page of places) assert.match(page, /^Guide: \[[^\]]+\]\(\/docs\/[^)]+\)\./mu)
     assert.include(known, `"message": "The only recipient, ana@example.org, is suppressed (hard_bounce).`)
     assert.include(known, `"path": "to"`)
     const unknown = pageOf("request_timeout")
@@ -105,6 +109,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       for (const [from, to] of links) {
         if (/^https?:/u.test(to) || to === "/" || /\.(?:md|yaml|json)$|^\/(?:openapi\.json|llms)/u.test(to)) continue
         const [path = "", hash] = to.split("#")
+        if (DashboardPages.SECTIONS.has(path.split("/")[1] ?? "")) continue
         const target = path === "" ? (from.split("?")[0] ?? "") : path
         assert.isTrue(ids.has(target), `${from} leads to ${to}`)
         if (hash !== undefined) assert.isTrue(ids.get(target)?.has(hash), `${from} leads to ${to}`)

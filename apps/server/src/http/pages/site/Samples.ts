@@ -2,6 +2,7 @@ import * as Refusal from "@waybill/domain/values/Refusal"
 import * as Clients from "../reference/Clients.ts"
 import type { Contract } from "../reference/Contract.ts"
 import { callOf, type SampleCall } from "../reference/SampleCall.ts"
+import * as ErrorPlaces from "./ErrorPlaces.ts"
 
 export interface ErrorRow {
   readonly reason: string
@@ -41,6 +42,7 @@ export const errorPage = (row: ErrorRow, contract: Contract, said: Said | undefi
     `**Status ${statuses.map((status) => `${status}, code \`${Refusal.CODES[status]}\``).join(", or ")}.** ${when}${source}`,
     "## What to do",
     advice,
+    ErrorPlaces.linksOf(row),
     said === undefined ? "## The form of the answer" : "## The answer",
     fenced("json", JSON.stringify(body, null, 2)),
     ...(call === undefined ? [] : ["## Handle it", CLIENTS, ...samplesOf((name) => HANDLING[name](call, reason))]),

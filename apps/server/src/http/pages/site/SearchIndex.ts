@@ -221,7 +221,7 @@ const entriesOf = (page: DocsPage): ReadonlyArray<Entry> => {
     const [kind, within] = page.slug.startsWith("errors/") ? (["error", "Errors"] as const) : (["event", "Events"] as const)
     const said = page.markdown
       .replaceAll(/^```[^]*?^```$/gmu, "")
-      .split(/^## (?:Handle|Receive)| (?:Sent as|Not sent) /mu)[0]
+      .split(/^## (?:Handle|Receive)|^Guide: | (?:Sent as|Not sent) /mu)[0]
     const text = Markdown.parse(said ?? "")
       .map(textOf)
       .join(" ")
