@@ -1,3 +1,4 @@
+import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
 import { Console, Effect, Exit } from "effect"
 import type { Command } from "effect/cli"
 import { posix } from "node:path"
@@ -62,6 +63,9 @@ const FAULTS: ReadonlyArray<readonly [line: string, error: string, help?: string
   ["emails get", "<id> is missing: Email id, msg_…", "waybill emails get"],
   ["emails get msg_1 msg_2", '`waybill emails get` does not take "msg_2".', "waybill emails get"],
   ["send --from a@acme.test --subject Hi", "--to is missing: Recipient; repeat for several.", "waybill send"],
+  ["logs --sicne 7d", "`waybill logs` has no flag --sicne. Did you mean `since:` in the search?", "waybill logs"],
+  ["logs --status sent", "`waybill logs` has no flag --status. Did you mean `is:` in the search?", "waybill logs"],
+  ["whoami --sicne 7d", "`waybill whoami` has no flag --sicne.", "waybill whoami"],
   ["send --header x", "--to is missing: Recipient; repeat for several.", "waybill send"],
   [
     "listen --forward-to localhost:3000",
@@ -117,6 +121,16 @@ describe("a wrong command line", () => {
       [`waybill: ${error}`, ...(help === undefined ? [] : [`Run \`${help} --help\` for help.`])].join("\n"),
     )
     assert.deepStrictEqual(answers, expected)
+  })
+
+  it.effect("names what is missing without a template", function* () {
+    const login = { WAYBILL_URL: "http://127.0.0.1:1", WAYBILL_KEY: ApiKeySecret.encode(new Uint8Array(32)) }
+    const { errors } = yield* CommandLine.typeWith({ ...EMPTY_PLACES, ...login }, "send", "--to", "b@acme.test")
+    assert.deepStrictEqual(errors.split("\n"), [
+      "waybill: --from is missing: Sender, such as `Acme <hello@acme.test>`; that of the template by default.",
+      "waybill: --subject is missing: Subject; that of the template by default.",
+      "Run `waybill send --help` for help.",
+    ])
   })
 
   it.effect("prints help only when it is requested", function* () {

@@ -1,4 +1,5 @@
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
+import * as SearchText from "@waybill/domain/search/SearchText"
 import * as Table from "@waybill/domain/values/Table"
 import { nearestName } from "@waybill/domain/values/nearestName"
 import { Console, Effect, Option } from "effect"
@@ -68,9 +69,13 @@ const sentenceOf = (error: CliError.NonShowHelpErrors, command: string, help: He
       return `\`${command}\` has no command "${error.subcommand}".${nearest === undefined ? known : ` Did you mean \`${nearest}\`?`}`
     }
     case "UnrecognizedOption": {
-      const names = help.flags.map(({ name }) => name)
-      const nearest = nearestName(error.option.replace(/^-+/u, ""), names)
-      return `\`${command}\` has no flag ${error.option}.${nearest === undefined ? "" : ` Did you mean --${nearest}?`}`
+      const name = error.option.replace(/^-+/u, "")
+      const nearest = nearestName(
+        name,
+        help.flags.map(({ name }) => name),
+      )
+      const meant = nearest === undefined ? nearestFilter(name, help) : `--${nearest}`
+      return `\`${command}\` has no flag ${error.option}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`
     }
     case "MissingOption":
       return ended(`--${error.option} is missing${meaningOf(help.flags, error.option)}`)
@@ -86,6 +91,13 @@ const sentenceOf = (error: CliError.NonShowHelpErrors, command: string, help: He
     default:
       return error.message
   }
+}
+
+/** Returns the filter of a search that a flag is taken for; none if the command takes no search. */
+const nearestFilter = (name: string, { args = [] }: HelpDoc.HelpDoc): string | undefined => {
+  if (!args.some((arg) => arg.name === "search")) return undefined
+  const field = nearestName(SearchText.tokensOf(`${name}:`)[0]?.field ?? name, SearchText.FIELDS)
+  return field === undefined ? undefined : `\`${field}:\` in the search`
 }
 
 const ended = (sentence: string): string => (/[.?…]$/u.test(sentence) ? sentence : `${sentence}.`)

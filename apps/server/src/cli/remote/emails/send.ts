@@ -67,8 +67,11 @@ export const send = DataCommand.command(
       ...Flags.present({ variables: flags.variables, locale: flags.locale }),
     }))
     const isPlain = Option.isNone(template)
-    for (const [option, flag] of Object.entries({ from: flags.from, subject: flags.subject }))
-      if (isPlain && Option.isNone(flag)) return yield* new CliError.MissingOption({ option })
+    const missing = (["from", "subject"] as const).filter((option) => isPlain && Option.isNone(flags[option]))
+    if (missing.length > 0) {
+      const errors = missing.map((option) => new CliError.MissingOption({ option }))
+      return yield* new CliError.ShowHelp({ commandPath: ["waybill", "send"], errors })
+    }
     const body = {
       from: flags.from,
       subject: flags.subject,
