@@ -205,7 +205,11 @@ describe("the query of a logged request", () => {
     }
     const names = Object.values(paths)
       .flatMap(Object.values)
-      .flatMap(({ parameters = [] }) => parameters.flatMap((each) => (each.in === "query" ? [each.name] : [])))
+      .flatMap(({ parameters = [] }) =>
+        parameters.flatMap((each: { readonly in: string; readonly name: string }) =>
+          each.in === "query" ? [each.name] : [],
+        ),
+      )
     const hidden = new Set(names.filter((name) => maskedQuery(`${name}=vera`) !== `${name}=vera`))
     assert.deepStrictEqual([...hidden], ["metadata"])
     assert.strictEqual(maskedQuery("metadata.order=7041"), "metadata.order=[masked]")

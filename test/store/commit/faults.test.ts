@@ -297,15 +297,14 @@ layer(Database.layerFresh, { excludeTestServices: true })("a commit that is refu
 
   it.effect("at its last event leaves nothing of the first", function* () {
     const fresh = yield* Database.Fresh
-    const consequences = {
-      work: () => ({ arm: [], settle: [], deliveries: [], canceled: [] }),
-      unsent: () => undefined,
-      usage: (event: { readonly _tag: string }) => {
-        if (event._tag === "EmailOpened") throw new Error("a bug in a consequence")
-        return []
+    const aggregate = {
+      ...Email,
+      evolve: (state: Email.State, event: Email.Event) => {
+        if (event._tag === "EmailOpened") throw new Error("a bug in a fold")
+        return Email.evolve(state, event)
       },
     }
-    const store = yield* storeOn(fresh, { consequences })
+    const store = yield* storeOn(fresh)
     const account_id = id("AccountId")
     const commit = send(account_id)
     const twice = store.transact({
@@ -313,7 +312,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a commit that is refu
       decide: (view) =>
         Result.map(commit.decide(view), (decision) => ({
           ...decision,
-          append: decision.append.map((append) => ({ ...append, events: [...append.events, opened()] })),
+          append: decision.append.map((append) => ({ ...append, aggregate, events: [...append.events, opened()] })),
         })),
     })
     const exits = yield* Effect.forEach([twice, store.transact(commit)], Effect.exit, { concurrency: "unbounded" })

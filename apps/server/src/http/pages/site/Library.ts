@@ -9,14 +9,7 @@ import * as Samples from "./Samples.ts"
 /** Root of the checkout or of the package, which has the documents. */
 const ROOT = fileURLToPath(new URL("../../../../../../", import.meta.url))
 
-export type Shelf =
-  | "Start"
-  | "Send and receive"
-  | "Frameworks"
-  | "Clients"
-  | "Operate"
-  | "Reference"
-  | "Understand"
+export type Shelf = "Start" | "Send and receive" | "Frameworks" | "Clients" | "Operate" | "Reference" | "Understand"
 
 /** A page of the site. */
 export interface DocsPage {
@@ -42,7 +35,9 @@ const UNDERSTAND: ReadonlySet<string> = new Set([
 ])
 /** Pages in the order in which a reader needs them; the others follow by their titles. */
 const ORDER: ReadonlyArray<string> = [
-  ..."start quickstarts sending webhooks inbound templates api-keys coming-from smtp test-mode testing test-clocks".split(" "),
+  ..."start quickstarts sending webhooks inbound templates api-keys coming-from smtp test-mode testing test-clocks".split(
+    " ",
+  ),
   ..."tracking unsubscribe domain-reports receipts command-line mcp compatibility webhook-formats".split(" "),
   ..."operating/first-mail operating/first-hours operating/install configuration operating/transports".split(" "),
   ..."operating/backup operating/upgrade operating/monitoring operating/incidents operating/command-line".split(" "),

@@ -218,7 +218,9 @@ const scored = (entry: Entry): Scored => {
 const entriesOf = (page: DocsPage): ReadonlyArray<Entry> => {
   const url = `/docs/${page.slug}`
   if (page.isPart) {
-    const [kind, within] = page.slug.startsWith("errors/") ? (["error", "Errors"] as const) : (["event", "Events"] as const)
+    const [kind, within] = page.slug.startsWith("errors/")
+      ? (["error", "Errors"] as const)
+      : (["event", "Events"] as const)
     const said = page.markdown
       .replaceAll(/^```[^]*?^```$/gmu, "")
       .split(/^## (?:Handle|Receive)|^Guide: | (?:Sent as|Not sent) /mu)[0]
