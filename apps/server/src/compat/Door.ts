@@ -41,14 +41,11 @@ export class NativeError extends Data.TaggedError("NativeError")<{
   readonly headers: Readonly<Record<string, string>>
 }> {}
 
-/** Services of a call, which come from the request in progress. */
-export type CallServices = EventStore | Instance | PgClient.PgClient | Programs
-
 /** Calls Waybill's own API on behalf of the request in progress, which was admitted before; refusals fail. */
 export class NativeApi extends Context.Service<
   NativeApi,
   {
-    readonly call: (request: NativeRequest) => Effect.Effect<Answer, NativeError, CallServices>
+    readonly call: (request: NativeRequest) => Effect.Effect<Answer, NativeError>
   }
 >()("@waybill/server/compat/NativeApi") {}
 
@@ -56,7 +53,7 @@ export class NativeApi extends Context.Service<
  * Services that a door may use: Waybill's own API, DNS to fetch files by URL, the keys that sign links to files, the log for
  * the batches of SendGrid, and the templates that Postmark's numbers mean, which our own API has not.
  */
-export type DoorServices = CallServices | NativeApi | Dns | InstanceKey
+export type DoorServices = EventStore | Instance | PgClient.PgClient | Programs | NativeApi | Dns | InstanceKey
 
 export type Params = Readonly<Record<string, string>>
 

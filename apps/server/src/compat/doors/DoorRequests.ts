@@ -56,7 +56,6 @@ export const handle = Effect.fnUntraced(function* <R>(
     request,
     context,
     bytes: bytes.length,
-    sender: endpoint === "emails.send" ? allowed?.current : undefined,
     startedAt: yield* MonotonicClock.millis,
     writes: 0,
     kept: {},

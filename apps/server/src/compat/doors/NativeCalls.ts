@@ -1,22 +1,14 @@
-import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as ApiError from "@waybill/api/errors/ApiError"
-import { decodeStrictly } from "@waybill/api/errors/decodeStrictly"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
-import type { Violations } from "@waybill/api/errors/Violations"
-import * as Idempotency from "@waybill/api/schemas/Idempotency"
-import { Sendable } from "@waybill/api/schemas/send/Sendable"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
-import * as Turn from "@waybill/runtime/flow/Turn"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
-import { type Context, Effect, Schema } from "effect"
+import { type Context, Effect } from "effect"
 import { Headers, HttpServerRequest, type HttpServerResponse } from "effect/http"
-import * as Sends from "../../accept/Sends.ts"
 import * as Bodies from "../../web/Bodies.ts"
 import * as Responses from "../../web/Responses.ts"
 import { HeldRequest } from "../../web/HeldRequest.ts"
-import { type Answer, type CallServices, NativeError, type NativeRequest } from "../Door.ts"
-import * as AbsentFields from "../lenient/AbsentFields.ts"
+import { type Answer, NativeError, type NativeRequest } from "../Door.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -28,8 +20,6 @@ export interface Calls<R> {
   readonly context: Context.Context<R>
   /** The bytes of the request, which were counted when they arrived. */
   readonly bytes: number
-  /** The key of a request that may send. */
-  readonly sender: CurrentKey["Service"] | undefined
   readonly startedAt: number
   writes: number
   /** Headers of the answers that the door's answer has too. */
@@ -47,13 +37,10 @@ const KEPT_HEADERS = ["idempotent-replayed", "warning"]
 export const call = Effect.fnUntraced(function* <R>(
   calls: Calls<R>,
   native: NativeRequest,
-): Effect.fn.Return<Answer, NativeError, CallServices> {
-  const { bytes, context, kept, sender } = calls
+): Effect.fn.Return<Answer, NativeError> {
+  const { context, kept } = calls
   if (native.method !== "GET") yield* readmit(calls)
-  const answer =
-    sender !== undefined && native.path === SEND.path
-      ? yield* send(sender, native, bytes)
-      : yield* Effect.provideContext(callApp(calls, native), context)
+  const answer = yield* Effect.provideContext(callApp(calls, native), context)
   for (const name of KEPT_HEADERS) {
     const header = answer.headers[name]
     if (header !== undefined) kept[name] = header
@@ -82,35 +69,6 @@ const refused = Effect.fnUntraced(function* (error: Refusal | NativeError) {
     headers: refusal.retry_after_s === undefined ? {} : { "retry-after": String(refusal.retry_after_s) },
   })
 })
-
-/** Where our own API takes a message. */
-const SEND = { method: "POST", path: "/v1/email/send" } as const
-const decodeMessage = decodeStrictly(Sendable)
-const decodeKey = decodeStrictly(Schema.Struct(Idempotency.headers))
-
-/** Accepts a message as our own endpoint does, without making JSON of it to be parsed again. */
-const send = Effect.fnUntraced(function* (
-  sender: CurrentKey["Service"],
-  { body, headers = {} }: NativeRequest,
-  countedBytes: number,
-) {
-  const key = yield* Effect.mapError(decodeKey(headers), invalidKey)
-  const payload = yield* Effect.mapError(decodeMessage(AbsentFields.withoutUndefined(body)), RequestRefusal.invalid)
-  yield* Turn.afterLarge(countedBytes)
-  const sending = Effect.provideService(Sends.one({ endpoint: SEND, headers: key, payload }), CurrentKey, sender)
-  const sent = yield* counting(bytesOf(payload) - countedBytes, sending)
-  return { status: 200, body: sent.body as unknown, headers: { ...sent.headers } as Record<string, string> }
-}, Effect.catch(refused))
-
-const invalidKey = ({ details, ...others }: Violations) =>
-  RequestRefusal.invalid({ ...others, details: details.map(({ message }) => ({ path: "Idempotency-Key", message })) })
-
-/** The bytes of what a translation can make larger. */
-const bytesOf = ({ attachments, html, text }: Sendable): number =>
-  [html, text, ...(attachments ?? []).map(({ content }) => content)].reduce<number>(
-    (sum, each) => sum + Buffer.byteLength(each ?? ""),
-    0,
-  )
 
 /** Runs a request through the own API's router. */
 const callApp = Effect.fnUntraced(function* <R>(
