@@ -10,6 +10,11 @@ import { processorMs } from "../../support/processorMs.ts"
 const SECRET = "hunter two"
 const NAMES = ["Authorization", "X-Postmark-Server-Token", "x_api_KEY", "X-Session", "X-Access-Code", "Pass Word"]
 
+interface Parameter {
+  readonly in: string
+  readonly name: string
+}
+
 const masked = (body: unknown) => maskedBody(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)))
 
 /** Returns the pairs in which headers are written as a list, in every order and spelling of their keys. */
@@ -197,19 +202,10 @@ describe("the query of a logged request", () => {
 
   it("shows every parameter of the API but pairs of metadata", () => {
     const file = new URL("../../contract/openapi.json", import.meta.url)
-    const { paths } = JSON.parse(readFileSync(file, "utf8")) as {
-      readonly paths: Record<
-        string,
-        Record<string, { readonly parameters?: ReadonlyArray<{ readonly in: string; readonly name: string }> }>
-      >
-    }
+    const { paths } = JSON.parse(readFileSync(file, "utf8")) as { readonly paths: Record<string, object> }
     const names = Object.values(paths)
-      .flatMap(Object.values)
-      .flatMap(({ parameters = [] }) =>
-        parameters.flatMap((each: { readonly in: string; readonly name: string }) =>
-          each.in === "query" ? [each.name] : [],
-        ),
-      )
+      .flatMap((path) => Object.values(path) as ReadonlyArray<{ parameters?: ReadonlyArray<Parameter> }>)
+      .flatMap(({ parameters = [] }) => parameters.flatMap((each) => (each.in === "query" ? [each.name] : [])))
     const hidden = new Set(names.filter((name) => maskedQuery(`${name}=vera`) !== `${name}=vera`))
     assert.deepStrictEqual([...hidden], ["metadata"])
     assert.strictEqual(maskedQuery("metadata.order=7041"), "metadata.order=[masked]")
