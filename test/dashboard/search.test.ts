@@ -155,7 +155,7 @@ await within("search and lists", (opened) => {
       ["is:lost", "There is no status “lost”"],
       ["key:nobody", "No API key is named “nobody”"],
       ["after:someday", "Use a date such as"],
-      ["one two three four five six", "Use at most 5 words"],
+      ["tag:news one two three four five six", "Use at most 5 words"],
       ["subject:", "Type a part of the subject"],
       ["id:msg_1", "Use the id of an email"],
     ] as const) {

@@ -17,7 +17,7 @@ import { type Selection, useSelection } from "./list/Selection.ts"
 import { SearchActions } from "./list/SearchActions.tsx"
 import { SelectionBar } from "./list/SelectionBar.tsx"
 import { AddressAnswer } from "./search/AddressAnswer.tsx"
-import { delayOf, inOrder } from "./search/EmailFilters.ts"
+import { delayOf, type EmailFilters, inOrder } from "./search/EmailFilters.ts"
 import * as Hits from "./search/Hits.ts"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as MeantSearch from "@waybill/domain/search/MeantSearch"
@@ -145,6 +145,7 @@ export const Emails = () => {
             newIds={live.newIds}
             parts={parts}
             selection={selection}
+            filters={filters}
             isFiltered={chips.length > 0}
             clear={clear}
           />
@@ -207,11 +208,12 @@ interface ListProps {
   readonly newIds: ReadonlySet<string>
   readonly parts: Hits.Parts
   readonly selection: Selection
+  readonly filters: EmailFilters
   readonly isFiltered: boolean
   readonly clear: ReactNode
 }
 
-const EmailList = ({ clear, isFiltered, newIds, parts, query, selection }: ListProps) => {
+const EmailList = ({ clear, filters, isFiltered, newIds, parts, query, selection }: ListProps) => {
   const { isLoading, rows } = useRows(query)
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = query
   const empty = isFiltered ? (

@@ -38,7 +38,7 @@ const MEANT: Readonly<Record<string, ReadonlyArray<string>>> = {
   bounces: ["suppressions"],
   usage: ["account", "stats"],
 }
-/** What a path may begin with instead of the API's own prefix. */
+/** Prefixes that are typed instead of the one of the API. */
 const PREFIXES = /^(?:\/api)?(?:\/v\d)?\//u
 
 /** Routes of the API by path, built at the first unknown route. */

@@ -1,5 +1,3 @@
-import type { ErrorRow } from "./Samples.ts"
-
 /** Reasons, or the endpoints that answer so, with their guide and, if there is one, their screen. The first that matches counts. */
 const PLACES: ReadonlyArray<readonly [errors: RegExp, guide: string, screen?: string]> = [
   [
@@ -31,7 +29,7 @@ const PLACES: ReadonlyArray<readonly [errors: RegExp, guide: string, screen?: st
 ]
 
 /** Returns the links from an error to its guide and its screen; without either, to the reference and to refused requests. */
-export const linksOf = ({ from, reason }: Pick<ErrorRow, "from" | "reason">): string => {
+export const linksOf = ({ from, reason }: { readonly from: string; readonly reason: string }): string => {
   const found = PLACES.find(([errors]) => errors.test(reason) || errors.test(from))
   const [, guide, screen] = found ?? [undefined, "[API reference](/docs/api)", "[Requests](/requests)"]
   return screen === undefined ? `Guide: ${guide}.` : `Guide: ${guide}. In the dashboard: ${screen}.`

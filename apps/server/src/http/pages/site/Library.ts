@@ -34,15 +34,15 @@ const UNDERSTAND: ReadonlySet<string> = new Set([
   "security",
 ])
 /** Pages in the order in which a reader needs them; the others follow by their titles. */
-const ORDER: ReadonlyArray<string> = [
-  ..."start quickstarts sending webhooks inbound templates api-keys coming-from smtp test-mode testing test-clocks".split(
-    " ",
-  ),
-  ..."tracking unsubscribe domain-reports receipts command-line mcp compatibility webhook-formats".split(" "),
-  ..."operating/first-mail operating/first-hours operating/install configuration operating/transports".split(" "),
-  ..."operating/backup operating/upgrade operating/monitoring operating/incidents operating/command-line".split(" "),
-  ..."errors events limits concepts architecture recipes security benchmarks roadmap decisions".split(" "),
-]
+const ORDER: ReadonlyArray<string> = `
+  start quickstarts
+  sending webhooks inbound templates api-keys coming-from smtp test-mode testing test-clocks tracking unsubscribe
+  domain-reports receipts command-line mcp compatibility webhook-formats
+  operating/first-mail operating/first-hours operating/install configuration operating/transports operating/backup
+  operating/upgrade operating/monitoring operating/incidents operating/command-line
+  errors events limits
+  concepts architecture recipes security benchmarks roadmap decisions
+`.split(/\s+/u)
 const FOLDERS: ReadonlyArray<string> = ["docs", "docs/quickstarts", "docs/operating", "docs/decisions"]
 const OPERATE: ReadonlySet<string> = new Set(["configuration", "scaling"])
 const REFERENCE: ReadonlySet<string> = new Set(["errors", "events", "limits"])
