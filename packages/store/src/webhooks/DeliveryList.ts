@@ -30,20 +30,25 @@ export const list = Effect.fn("DeliveryList.list")(function* (query: Query) {
   const sql = yield* Sql
   const { account_id, after, called, email_id, limit, status, webhook_id } = query
   const none = sql.literal("")
-  // The unique index of deliveries begins with webhook and event; there is none of their streams.
-  const ofEmail = sql`AND event_id = ANY(ARRAY(SELECT event_id FROM events
-    WHERE account_id IN (${account_id}, test_account_of(${account_id})) AND stream_id = ${email_id ?? null}
-    ORDER BY version DESC LIMIT ${MAX_EXAMINED}::int))`
   const ofWebhook = sql`account_id = ${account_id} AND webhook_id = ${webhook_id}
     ${after === undefined ? none : sql`AND id < ${after}`}`
+  // Each event by the unique index of webhook and event. There is no index by email.
+  const source =
+    email_id === undefined
+      ? sql`webhook_deliveries d`
+      : sql`(SELECT event_id AS event FROM events
+          WHERE account_id IN (${account_id}, test_account_of(${account_id})) AND stream_id = ${email_id}
+          ORDER BY version DESC LIMIT ${MAX_EXAMINED}::int) AS of_email
+        CROSS JOIN LATERAL (SELECT * FROM webhook_deliveries
+          WHERE account_id = ${account_id} AND webhook_id = ${webhook_id} AND event_id = event LIMIT 1) AS d`
   const [last] =
     email_id !== undefined || (status === undefined && called === undefined)
       ? []
       : yield* sql<{ readonly id: string }>`
           SELECT id FROM webhook_deliveries WHERE ${ofWebhook} ORDER BY id DESC OFFSET ${MAX_EXAMINED - 1}::int LIMIT 1`
   const found = yield* sql<Record>`
-    SELECT ${WebhookDeliveries.columns(sql)} FROM webhook_deliveries d
-    WHERE ${ofWebhook} ${email_id === undefined ? none : ofEmail} ${status === undefined ? none : sql`AND status = ${status}`}
+    SELECT ${WebhookDeliveries.columns(sql)} FROM ${source}
+    WHERE ${ofWebhook} ${status === undefined ? none : sql`AND status = ${status}`}
       ${called === undefined ? none : sql`AND (attempts > 0) = ${called}`}
       ${last === undefined ? none : sql`AND id >= ${last.id}`}
     ORDER BY id DESC LIMIT ${limit + 1}::int`
