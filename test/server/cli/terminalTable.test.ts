@@ -205,7 +205,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender at a terminal"
       /^url: https:\/\/example\.org\/a → https:\/\/example\.org\/b; events: \* → email\.bounced, email\.failed; /u,
     )
     assert.include(told, "description: All")
-    assert.include(told, "Only the first 1 are shown")
+    assert.include(told, "Only the first is shown")
     for (const line of output.split("\n")) assert.isAtMost(TerminalTable.widthOf(line), 80, line)
     const { output: wide } = yield* terminal(false)(type("--wide", "--actor", key_id))
     assert.match(
@@ -306,7 +306,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender at a terminal"
     assert.match(wrong.errors, /^waybill: `q` is not understood at “form:ana”. .* Did you mean “from:”\?/u)
     // Plain words that find nothing, or are too many, are read as a search.
     const question = yield* terminal(false)(type("logs", "queued today", "--limit", "1"))
-    assert.match(question.output, /^created [^]*queued[^]*\nOnly the first 1 of 2 are shown; --limit shows more\.$/u)
+    assert.match(question.output, /^created [^]*queued[^]*\nOnly the first of 2 is shown; --limit shows more\.$/u)
     assert.strictEqual(question.errors, "Read as is:queued since:today")
     const unread = yield* type("emails", "list", "why did ana OR bo get it")
     assert.match(unread.errors, /^“OR” is searched as text: .*\nwaybill: .* at most 5 words/u)
