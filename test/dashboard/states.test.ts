@@ -90,6 +90,7 @@ await inBrowser("first steps and states of screens", (browser) => {
     await promisify(execFile)("sh", ["-c", command])
     await isDone("receive")
     await step("receive").getByText("Where is my order?").waitFor()
+    await Browser.eventually(() => step("receive").getByText("Run this command").count()).toBe(0)
     await ContactSheet.shoot(page, "first-run-received", step("receive"))
     await step("receive").getByRole("link").click()
     await page.getByRole("tabpanel").getByText("It has not come.").waitFor()

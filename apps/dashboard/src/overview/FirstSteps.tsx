@@ -36,6 +36,9 @@ const TEXTS: { readonly [S in StepName]: readonly [title: string, text: string] 
 /** A start prints the first key of the installation, so that there may be one before anybody was here. */
 const KEY_EXISTS = "You have one; its text was shown once. Create another to get code that is ready to run."
 
+/** The command to run is gone once mail has come. */
+const HAS_RECEIVED = "Your account has an address of its own. Its mail appears under Received."
+
 interface Props {
   readonly steps: NonNullable<ReturnType<typeof useFirstSteps>["steps"]>
   readonly onDismiss: () => void
@@ -70,7 +73,11 @@ export const FirstSteps = ({ onDismiss, steps }: Props) => {
                 <div className="min-w-0 grow basis-60">
                   <h3 className={cx("text-sm font-medium", isDone && "text-ink-2")}>{TEXTS[name][0]}</h3>
                   <p className="text-sm text-ink-3">
-                    {name === "key" && isDone && !hasCode ? KEY_EXISTS : TEXTS[name][1]}
+                    {name === "key" && isDone && !hasCode
+                      ? KEY_EXISTS
+                      : name === "receive" && isDone
+                        ? HAS_RECEIVED
+                        : TEXTS[name][1]}
                   </p>
                 </div>
                 <Action name={name} isDone={isDone} isNext={name === next} hasSent={hasSent} />
