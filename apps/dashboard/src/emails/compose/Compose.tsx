@@ -67,6 +67,7 @@ export const Compose = () => {
   const [files, setFiles] = useState<ReadonlyArray<AttachedFile>>([])
   const [isAsking, setAsking] = useState(false)
   const [wasAsked, setAsked] = useState(false)
+  const [lacksRecipient, setLacksRecipient] = useState(false)
   const missing = [
     ...(subject.trim() === "" ? ["a subject"] : []),
     ...(html.trim() === "" && text.trim() === "" ? ["text"] : []),
@@ -133,8 +134,9 @@ export const Compose = () => {
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
-          // Without a recipient, the form says what is missing instead.
-          if (missing !== "" && to.trim() !== "" && !wasAsked) setAsking(true)
+          setLacksRecipient(body.to.length === 0)
+          if (body.to.length === 0) return
+          if (missing !== "" && !wasAsked) setAsking(true)
           else send.mutate()
         }}
         onKeyDown={(event) => {
@@ -161,7 +163,7 @@ export const Compose = () => {
               hint="Separate with commas."
               value={to}
               onChange={(event) => setTo(event.target.value)}
-              error={errors.field.to}
+              error={lacksRecipient && body.to.length === 0 ? "Enter at least one address." : errors.field.to}
             />
             <TextField
               label="Subject"
