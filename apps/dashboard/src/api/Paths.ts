@@ -9,3 +9,6 @@ export const pathWith = (path: string, query: Query = {}): string => {
   const text = search.toString()
   return text === "" ? path : `${path}?${text}`
 }
+
+/** Rows of a page of a list. */
+export const PAGE = 50

@@ -3,7 +3,7 @@ import * as Api from "./Api.ts"
 import { ApiError } from "./ApiError.ts"
 import * as Auth from "./Auth.ts"
 import * as Mode from "./Mode.ts"
-import type * as Paths from "./Paths.ts"
+import * as Paths from "./Paths.ts"
 import { pathOf, type RequestFilters } from "./RequestFilters.ts"
 import type {
   Account,
@@ -59,9 +59,6 @@ export const readOnce = <A>(queryKey: ReadonlyArray<unknown>, path: string) => (
   staleTime: Number.POSITIVE_INFINITY,
 })
 
-/** Rows of a page of a list. */
-export const PAGE = 50
-
 /** Query of a list, page by page. */
 export const pages = <P extends Page<unknown>>(
   queryKey: ReadonlyArray<unknown>,
@@ -76,7 +73,7 @@ export const pages = <P extends Page<unknown>>(
 
 /** Query of the list at a path. */
 export const listOf = <P extends Page<unknown>>(queryKey: ReadonlyArray<unknown>, path: string, query: Paths.Query) =>
-  pages(queryKey, (after, signal) => Api.get<P>(path, { ...query, limit: PAGE, after }, signal))
+  pages(queryKey, (after, signal) => Api.get<P>(path, { ...query, limit: Paths.PAGE, after }, signal))
 
 /** The signed-in user, and the session with its role and scopes in the account. */
 export const session = queryOptions({
@@ -113,7 +110,7 @@ export const emailEvents = (id: string) => read<Page<EventRecord>>(["email", id,
 export const savedViews = read<{ readonly data: ReadonlyArray<SavedView> }>(["saved-views"], "/dashboard/views")
 
 export const sandboxPage = (q: string, after: string | undefined, signal?: AbortSignal) =>
-  Api.get<Page<SandboxMessage>>("/sandbox/messages", { limit: PAGE, after, q }, signal)
+  Api.get<Page<SandboxMessage>>("/sandbox/messages", { limit: Paths.PAGE, after, q }, signal)
 
 /** The mail of the sandbox that a search finds; all of it for an empty one. */
 export const sandbox = (q: string) => pages(["sandbox", "list", q], (after, signal) => sandboxPage(q, after, signal))
@@ -166,7 +163,7 @@ export const suppressionOf = (address: string) =>
   queryOptions({
     queryKey: [...SUPPRESSIONS, "of", address],
     queryFn: async ({ signal }) => {
-      const found = await Api.get<Page<Suppression>>("/suppressions", { q: address, limit: PAGE }, signal)
+      const found = await Api.get<Page<Suppression>>("/suppressions", { q: address, limit: Paths.PAGE }, signal)
       return found.data.find(({ email }) => email.toLowerCase() === address.toLowerCase()) ?? null
     },
   })

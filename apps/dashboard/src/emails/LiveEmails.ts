@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query"
 import { useEffect, useRef, useState } from "react"
 import * as Api from "../api/Api.ts"
 import { ApiError } from "../api/ApiError.ts"
+import * as Paths from "../api/Paths.ts"
 import * as Queries from "../api/Queries.ts"
 import * as PagedList from "../api/PagedList.ts"
 import type { Email, Page } from "../api/Records.ts"
@@ -23,7 +24,7 @@ const MAX_OLDER_ROWS = 5
 /** Reads a page. The first one without filters counts all emails, which takes one statement; searches count apart. */
 const readPage = (filters: EmailFilters, after: string | undefined, signal?: AbortSignal) => {
   const count = after === undefined && Object.keys(filters).length === 0 ? "true" : undefined
-  return Api.get<Page<Email>>("/email/logs", { ...filters, limit: Queries.PAGE, after, count }, signal)
+  return Api.get<Page<Email>>("/email/logs", { ...filters, limit: Paths.PAGE, after, count }, signal)
 }
 
 export const emailListQuery = (filters: EmailFilters) => ({

@@ -4,7 +4,7 @@ import * as ReplyCode from "@waybill/domain/search/ReplyCode"
 import * as SearchedStatus from "@waybill/domain/search/SearchedStatus"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
-import * as Queries from "../../api/Queries.ts"
+import * as Paths from "../../api/Paths.ts"
 import type { Email, Recipient } from "../../api/Records.ts"
 
 export type EmailFilters = EmailSearch.Filters
@@ -63,7 +63,7 @@ const isScheduled = ({ scheduled_after, scheduled_before, status }: EmailFilters
 
 /** Puts scheduled emails in the order in which they are due, if one page has all that a search finds. */
 export const inOrder = (rows: ReadonlyArray<Email>, filters: EmailFilters, hasMore: boolean): ReadonlyArray<Email> =>
-  isScheduled(filters) && !hasMore && rows.length <= Queries.PAGE
+  isScheduled(filters) && !hasMore && rows.length <= Paths.PAGE
     ? rows.toSorted((one, other) => (one.scheduled_at ?? "").localeCompare(other.scheduled_at ?? ""))
     : rows
 
