@@ -1,8 +1,9 @@
-import type { Locator } from "playwright-core"
+import type { Locator, Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Email } from "../../../apps/dashboard/src/api/Records.ts"
 import * as EmailFilters from "../../../apps/dashboard/src/emails/search/EmailFilters.ts"
 import * as Browser from "../support/Browser.ts"
+import * as ContactSheet from "../support/ContactSheet.ts"
 import { inBrowser } from "../support/inBrowser.ts"
 import { TIMEOUT } from "../support/inDashboard.ts"
 import * as Instance from "../support/Instance.ts"
@@ -13,6 +14,14 @@ const SMTP_PORT = await freePort()
 
 const numbersIn = (text: string | null): ReadonlyArray<number> =>
   [...(text ?? "").matchAll(/(\d+)(?:,|$)/gu)].map(([, digits]) => Number(digits))
+
+/** Serves pages as of an installation that delivers mail, whose rates are no simulation. */
+const relayed = (page: Page) =>
+  page.route(/localhost:\d+\/(?:domains|overview)$/u, async (route) => {
+    const response = await route.fetch()
+    const body = (await response.text()).replace(/(transport(?:"|&quot;):(?:"|&quot;))capture/u, "$1relay")
+    await route.fulfill({ response, body })
+  })
 
 await inBrowser("numbers and samples on the screens", (browser) => {
   let instance: Instance.Instance
@@ -180,6 +189,27 @@ await inBrowser("numbers and samples on the screens", (browser) => {
     await page.getByRole("menuitem", { name: "Scheduled" }).click()
     await Browser.eventually(() => rows.allTextContents()).toHaveLength(1)
     await Browser.eventually(() => rows.first().textContent()).toContain("Tomorrow")
+  })
+
+  it("a rate above its limit is red on every screen, unless it is simulated", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    const rates = page
+      .locator("main")
+      .getByText(/^1[24]\.[35]%$/u)
+      .filter({ visible: true })
+    const red = () => rates.and(page.locator(".text-bad")).allTextContents()
+    await page.goto("/overview")
+    await Browser.eventually(() => rates.count()).toBe(4)
+    assert.deepStrictEqual(await red(), [])
+    await relayed(page)
+    await page.goto("/overview")
+    await Browser.eventually(red).toEqual(["12.5%", "14.3%", "12.5%", "14.3%"])
+    await page.setViewportSize(ContactSheet.PHONE)
+    await Browser.eventually(red).toEqual(["12.5%", "14.3%", "14.3%", "12.5%"])
+    await page.setViewportSize(Browser.DESKTOP)
+    await page.goto("/domains")
+    await Browser.eventually(red).toEqual(["12.5%"])
+    await page.unrouteAll()
   })
 
   it("a period without mail is not called an account without mail", { timeout: TIMEOUT }, async () => {

@@ -5,6 +5,7 @@ import * as Queries from "../api/Queries.ts"
 import type { ReactNode } from "react"
 import * as TimeRange from "../overview/TimeRange.ts"
 import * as Alarm from "../overview/Alarm.ts"
+import { isHighRate } from "../overview/isHighRate.ts"
 import * as Series from "../overview/Series.ts"
 import * as Mode from "../api/Mode.ts"
 import { useHasScope } from "../session/useHasScope.ts"
@@ -43,7 +44,7 @@ export const DomainMail = ({ name }: { readonly name: string }) => {
       </Figure>
       {RATES.map(([status, title, whole]) => {
         const rate = Series.rate(totals[status], whole(totals))
-        const isBad = !Mode.isSimulated() && rate > Alarm.LIMITS[status]
+        const isBad = isHighRate(status, rate)
         const note = Mode.isSimulated() ? "Simulated" : `Limit ${formatPercent(Alarm.LIMITS[status])}`
         return (
           <Figure key={status} name={title} note={note} isBad={isBad}>

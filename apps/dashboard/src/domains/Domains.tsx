@@ -23,7 +23,7 @@ import { RelativeTime, useNow } from "../ui/display/Time.tsx"
 import * as SearchDates from "@waybill/domain/search/SearchDates"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import * as TimeRange from "../overview/TimeRange.ts"
-import * as Alarm from "../overview/Alarm.ts"
+import { isHighRate } from "../overview/isHighRate.ts"
 import * as Series from "../overview/Series.ts"
 import { cx } from "../ui/display/cx.ts"
 import { formatPercent } from "../ui/display/formatPercent.ts"
@@ -151,7 +151,7 @@ const useBounces = (): ReadonlyArray<Column<Domain>> => {
       <Link
         to="/emails"
         search={{ search: `since:${SearchDates.write(from, now)} ${SearchText.write("domain", name)} anyone:bounced` }}
-        className={cx("hover:underline", rate > Alarm.LIMITS.bounced && "font-medium text-bad")}
+        className={cx("hover:underline", isHighRate("bounced", rate) && "text-bad")}
       >
         {formatPercent(rate)}
       </Link>

@@ -16,6 +16,7 @@ import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
 import * as SearchDates from "@waybill/domain/search/SearchDates"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import { useKeyNames } from "../requests/useKeyNames.ts"
+import { isHighRate } from "./isHighRate.ts"
 import * as Series from "./Series.ts"
 import { type CountedRow, useOwnDomains } from "./useOwnDomains.ts"
 
@@ -173,15 +174,15 @@ const Rows = ({ from, group, hasMore, hasRates, hasVisits, rows }: RowsProps) =>
                   </Emails>
                   {/* On a phone there is no column for complaints. */}
                   {!hasRates || row.recipient_counts.complained === 0 ? undefined : (
-                    <span className="block truncate text-xs text-bad sm:hidden">{complaints(row)} complained</span>
+                    <span className="block truncate text-xs text-ink-3 sm:hidden">{complaints(row)} complained</span>
                   )}
                 </td>
                 <td className={CELL}>{number.format(row.accepted)}</td>
                 {hasRates ? (
                   <>
-                    <td className={CELL}>{share(Series.reached(row.recipient_counts), row)}</td>
+                    <td className={CELL}>{delivered(row)}</td>
                     <td className={CELL}>
-                      <Emails search={linkOf("bounced")}>{share(row.recipient_counts.bounced, row)}</Emails>
+                      <Emails search={linkOf("bounced")}>{bounces(row)}</Emails>
                     </td>
                     <td className={cx(CELL, wide)}>
                       <Emails search={linkOf("complained")}>{complaints(row)}</Emails>
@@ -225,11 +226,17 @@ const Emails = ({ children, search }: { readonly children: ReactNode; readonly s
     </Link>
   )
 
-const ratio = (part: number, whole: number): string => (whole === 0 ? "–" : formatPercent(part / whole))
+/** A share, a dash while it is of nothing, and red if it is a rate above its limit. */
+const ratio = (part: number, whole: number, status?: "bounced" | "complained"): ReactNode => {
+  if (whole === 0) return "–"
+  const isBad = status !== undefined && isHighRate(status, part / whole)
+  return <span className={cx(isBad && "text-bad")}>{formatPercent(part / whole)}</span>
+}
 
-/** Share of the recipients with an outcome; a dash while there is none. */
-const share = (part: number, { recipient_counts }: CountedRow): string => ratio(part, Series.ended(recipient_counts))
+/** Shares of the recipients with an outcome. */
+const delivered = ({ recipient_counts: counts }: CountedRow) => ratio(Series.reached(counts), Series.ended(counts))
+const bounces = ({ recipient_counts: counts }: CountedRow) => ratio(counts.bounced, Series.ended(counts), "bounced")
 
 /** Share of the recipients reached, as the tile of all mail says it. */
-const complaints = ({ recipient_counts }: CountedRow): string =>
-  ratio(recipient_counts.complained, Series.reached(recipient_counts))
+const complaints = ({ recipient_counts: counts }: CountedRow) =>
+  ratio(counts.complained, Series.reached(counts), "complained")

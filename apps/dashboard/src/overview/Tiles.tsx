@@ -3,7 +3,7 @@ import * as SearchDates from "@waybill/domain/search/SearchDates"
 import { formatPercent } from "../ui/display/formatPercent.ts"
 import { cx } from "../ui/display/cx.ts"
 import { useNow } from "../ui/display/Time.tsx"
-import * as Alarm from "./Alarm.ts"
+import { isHighRate } from "./isHighRate.ts"
 import * as Series from "./Series.ts"
 import * as Mode from "../api/Mode.ts"
 
@@ -38,14 +38,14 @@ export const Tiles = ({ from, totals: loaded, visits }: Props) => {
       value: formatPercent(lost),
       hint: `${number.format(totals.bounced)} bounced, ${number.format(totals.failed)} failed${simulated(totals.bounced + totals.failed)}`,
       status: "bounced,failed",
-      isBad: !Mode.isSimulated() && lost > Alarm.LIMITS.bounced,
+      isBad: isHighRate("bounced", lost),
     },
     {
       name: "Complained",
       value: formatPercent(complained),
       hint: `${number.format(totals.complained)} complaints${simulated(totals.complained)}`,
       status: "complained",
-      isBad: !Mode.isSimulated() && complained > Alarm.LIMITS.complained,
+      isBad: isHighRate("complained", complained),
     },
     ...(visits === undefined
       ? []
