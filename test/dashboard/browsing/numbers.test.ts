@@ -2,6 +2,7 @@ import type { Locator, Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Email } from "../../../apps/dashboard/src/api/Records.ts"
 import * as EmailFilters from "../../../apps/dashboard/src/emails/search/EmailFilters.ts"
+import * as Accessibility from "../support/Accessibility.ts"
 import * as Browser from "../support/Browser.ts"
 import * as ContactSheet from "../support/ContactSheet.ts"
 import { inBrowser } from "../support/inBrowser.ts"
@@ -209,6 +210,29 @@ await inBrowser("numbers and samples on the screens", (browser) => {
     await page.setViewportSize(Browser.DESKTOP)
     await page.goto("/domains")
     await Browser.eventually(red).toEqual(["12.5%"])
+    await page.unrouteAll()
+  })
+
+  it("the domains that need somebody come first, and the others are counted", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    for (const name of ["aa.test", "ab.test", "ac.test", "ad.test", "ae.test", "pending.shop.dev"])
+      await instance.request("POST", "/domains", { name })
+    await relayed(page)
+    await page.goto("/overview")
+    const list = page.getByRole("list", { name: "Domains" })
+    const rows = () => list.getByRole("listitem").allTextContents()
+    await Browser.eventually(rows).toEqual([
+      "pending.shop.devPending",
+      "acme.test12.5% bouncedVerified",
+      "aa.testVerified",
+      "ab.testVerified",
+      "ac.testVerified",
+      "2 more",
+    ])
+    assert.deepEqual(await Accessibility.violations(page), [])
+    await ContactSheet.shoot(page, "overview-domains", list)
+    await list.getByRole("link", { name: "2 more" }).click()
+    await page.getByRole("heading", { level: 1, name: "Domains" }).waitFor()
     await page.unrouteAll()
   })
 

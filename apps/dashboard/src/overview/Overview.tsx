@@ -107,7 +107,7 @@ export const Overview = () => {
               <Breakdown from={from} to={to} hasVisits={isTracked} />
               <RecentEmails />
             </div>
-            <SummaryPanels />
+            <SummaryPanels from={from} to={to} />
           </div>
         </>
       )}

@@ -2,21 +2,29 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import * as Queries from "../api/Queries.ts"
+import type { Domain, Stats } from "../api/Records.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Skeleton } from "../ui/feedback/Skeleton.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
+import { cx } from "../ui/display/cx.ts"
+import { formatPercent } from "../ui/display/formatPercent.ts"
 import { UsageMeter } from "../settings/UsageMeter.tsx"
 import { queueFigures } from "../operate/queueFigures.ts"
+import { isHighRate } from "./isHighRate.ts"
+import * as Series from "./Series.ts"
+import type { TimeRange } from "./TimeRange.ts"
 
 const number = new Intl.NumberFormat()
 
-/** Usage of the month, domains and the queue. */
-export const SummaryPanels = () => {
+/** Usage of the month, domains with their bounces in the range, and the queue. */
+export const SummaryPanels = ({ from, to }: Pick<TimeRange, "from" | "to">) => {
   const canSeeDomains = useHasScope("domains:read")
   const { data: account } = useQuery(Queries.account)
   const { data: domains } = useQuery({ ...Queries.domains, enabled: canSeeDomains })
+  const canReadLogs = useHasScope("email:logs:read")
+  const { data: stats } = useQuery({ ...Queries.stats(from, to, "domain"), enabled: canSeeDomains && canReadLogs })
   return (
     <div className="flex flex-col gap-5">
       <Panel title="This month">
@@ -33,20 +41,7 @@ export const SummaryPanels = () => {
             </Link>
           }
         >
-          <ul className="divide-y divide-line">
-            {domains.data.slice(0, 5).map(({ id, name, status }) => (
-              <li key={id}>
-                <Link
-                  to="/domains/$name"
-                  params={{ name }}
-                  className="flex items-center gap-3 px-4 py-2.5 text-sm hover:bg-hover focus-visible:-outline-offset-2"
-                >
-                  <span className="min-w-0 grow truncate">{name}</span>
-                  <StatusBadge status={status} />
-                </Link>
-              </li>
-            ))}
-          </ul>
+          <DomainList domains={domains.data} stats={stats?.data ?? []} />
         </Panel>
       )}
       <Panel title="Queue">
@@ -55,6 +50,50 @@ export const SummaryPanels = () => {
     </div>
   )
 }
+
+/** Number of domains that are shown. */
+const FIRST_DOMAINS = 5
+/** Statuses of domains that need somebody, the worst first. */
+const BAD_STATUSES: ReadonlyArray<Domain["status"]> = ["failed", "degraded", "pending"]
+
+/** The domains that need somebody by their status or bounce rate, then others, and how many are left. */
+const DomainList = ({ domains, stats }: { readonly domains: ReadonlyArray<Domain>; readonly stats: Stats["data"] }) => {
+  const rates = new Map(
+    stats.map((row) => [row.domain, Series.rate(row.recipient_counts.bounced, Series.ended(row.recipient_counts))]),
+  )
+  const isBouncing = ({ name }: Domain) => isHighRate("bounced", rates.get(name) ?? 0)
+  const rankOf = (domain: Domain) => {
+    const rank = BAD_STATUSES.indexOf(domain.status)
+    return rank >= 0 ? rank : BAD_STATUSES.length + (isBouncing(domain) ? 0 : 1)
+  }
+  const sorted = domains.toSorted((one, other) => rankOf(one) - rankOf(other))
+  return (
+    <ul aria-label="Domains" className="divide-y divide-line">
+      {sorted.slice(0, FIRST_DOMAINS).map((domain) => (
+        <li key={domain.id}>
+          <Link to="/domains/$name" params={{ name: domain.name }} className={DOMAIN_ROW}>
+            <span className="min-w-0 grow truncate">{domain.name}</span>
+            {isBouncing(domain) ? (
+              <span className="tabular shrink-0 text-xs text-bad">
+                {formatPercent(rates.get(domain.name) ?? 0)} bounced
+              </span>
+            ) : undefined}
+            <StatusBadge status={domain.status} />
+          </Link>
+        </li>
+      ))}
+      {sorted.length > FIRST_DOMAINS ? (
+        <li>
+          <Link to="/domains" className={cx(DOMAIN_ROW, "text-ink-3")}>
+            {number.format(sorted.length - FIRST_DOMAINS)} more
+          </Link>
+        </li>
+      ) : undefined}
+    </ul>
+  )
+}
+
+const DOMAIN_ROW = "flex items-center gap-3 px-4 py-2.5 text-sm hover:bg-hover focus-visible:-outline-offset-2"
 
 interface FigureProps {
   readonly figure: readonly [name: string, meaning: string]
