@@ -19,6 +19,8 @@ export class CellDatabaseUnfit extends Data.TaggedError("CellDatabaseUnfit")<{
   readonly message: string
   /** Whether it answers, and lets no more clients in. */
   readonly isFull?: boolean
+  /** Whether nothing answers at its address. */
+  readonly isAway?: boolean
 }> {}
 
 /** Properties of a database, as its server tells them. */
@@ -49,8 +51,20 @@ const LOOK = `
 
 /** SQLSTATE. */
 const TOO_MANY_CONNECTIONS = "53300"
+/** Errors of a connection to an address where nothing answers. */
+const AWAY: ReadonlySet<string> = new Set([
+  "EAI_AGAIN",
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOENT",
+  "ENOTFOUND",
+  "ETIMEDOUT",
+  "TIMEOUT",
+])
 
 const unfit = (message: string) => new CellDatabaseUnfit({ message })
+const SILENT = new CellDatabaseUnfit({ message: "the server does not answer", isAway: true })
 
 /** Runs work on a connection of its own. */
 export const onClient = <A>(url: Redacted.Redacted, use: (client: pg.Client) => Promise<A>) =>
@@ -80,7 +94,7 @@ const found = (url: Redacted.Redacted) =>
     return (yield* connection.query(LOOK)).rows[0] as Found | undefined
   }).pipe(
     Effect.scoped,
-    Effect.timeoutOrElse({ duration: LOOKED_WITHIN, orElse: () => Effect.fail(unfit("the server does not answer")) }),
+    Effect.timeoutOrElse({ duration: LOOKED_WITHIN, orElse: () => Effect.fail(SILENT) }),
     Effect.mapError((error) => {
       if (!(error instanceof SqlError.SqlError)) return error
       const { cause } = error.reason
@@ -88,7 +102,11 @@ const found = (url: Redacted.Redacted) =>
       const code = SqlErrors.sqlState(error)
       const coded = Object.assign(new Error(text), { code })
       const message = inWords(DatabaseUrl.connectFailed(url, coded, Session.CONNECT_TIMEOUT_MS / 1_000) ?? coded)
-      return new CellDatabaseUnfit({ message, isFull: code === TOO_MANY_CONNECTIONS })
+      return new CellDatabaseUnfit({
+        message,
+        isFull: code === TOO_MANY_CONNECTIONS,
+        isAway: AWAY.has(DatabaseUrl.codeOf(coded) ?? ""),
+      })
     }),
   )
 
@@ -96,6 +114,13 @@ const found = (url: Redacted.Redacted) =>
 export const look = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   return yield* fit(yield* found(url))
 })
+
+/** Whether something answers at the address of a cell's own server, unless it is certainly another database. */
+export const isAnswering = ({ identity, url }: CellServer) =>
+  Effect.match(found(url), {
+    onFailure: ({ isAway = false }) => !isAway,
+    onSuccess: (found) => found?.identity === identity,
+  })
 
 const fit = Effect.fnUntraced(function* (found: Found | undefined) {
   if (found === undefined) return yield* unfit("the server does not answer as a Postgres")

@@ -6,6 +6,7 @@ import { Sql } from "../postgres/Sql.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as Cells from "../routing/Cells.ts"
 import { CurrentCell, inCell } from "../routing/CurrentCell.ts"
+import * as ReachableCells from "../routing/ReachableCells.ts"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
 import type { State } from "./CellStates.ts"
 
@@ -91,7 +92,7 @@ export const proposal = Effect.fn("CellBalance.proposal")(function* () {
   const { missing, rows } = yield* Cells.rowsInTime(here)
   if (missing.length > 0)
     return yield* new CellSchema.CellRefused({
-      message: `${missing.join(", ")} does not answer, so its load is not known`,
+      message: `${missing.join(", ")} does not answer, so its load is not known. ${ReachableCells.ifLost(missing)}`,
     })
   return propose(new Map(cells.map(({ name, state }) => [name, state])), rows)
 })

@@ -112,7 +112,8 @@ export const connectFailed = (url: Redacted.Redacted, cause: unknown, timeout_s:
 const TIMED_OUT =
   /^(?:timeout expired|timeout exceeded when trying to connect|connection timed out|.*due to connection timeout)$/iu
 
-const codeOf = (cause: unknown): string | undefined => {
+/** Code of the error of a connection: its SQLSTATE, or that of the system. */
+export const codeOf = (cause: unknown): string | undefined => {
   if (!(cause instanceof Error)) return undefined
   if (TIMED_OUT.test(cause.message)) return "TIMEOUT"
   // A host with several addresses fails with the errors of all of them.

@@ -78,6 +78,12 @@ export const rowsOf = <A, E, R>(work: Effect.Effect<ReadonlyArray<A>, E, R>) =>
     unreachable,
   }))
 
+/** Says what to do about cells whose servers do not come back. */
+export const ifLost = (cells: ReadonlyArray<CellName>): string => {
+  const [server, name] = cells.length === 1 ? ["its server", cells[0]] : ["the server of one", "NAME"]
+  return `If ${server} is lost for good, promote a standby (\`waybill cells address ${name}\`) or remove the cell (\`waybill cells close ${name} --lost\`).`
+}
+
 /** The work of a cell, and whether the cell answers. */
 export interface CellWork<A, E, R> {
   readonly cell: CellName

@@ -1,6 +1,7 @@
 import * as ServerCell from "@waybill/store/cells/ServerCell"
 import * as CellChecks from "@waybill/store/cells/CellChecks"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
+import * as ReachableCells from "@waybill/store/routing/ReachableCells"
 import * as CellStates from "@waybill/store/operations/CellStates"
 import { Effect, Redacted } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -69,6 +70,8 @@ export const check = DataCommand.command(
     yield* Output.print(checks, { json, columns: ["name", "ok", "problem"] })
     const failed = checks.filter(({ ok }) => !ok).map(({ name }) => name)
     if (failed.length > 0)
-      return yield* new CheckDiffers({ message: `these cells cannot be used: ${failed.join(", ")}` })
+      return yield* new CheckDiffers({
+        message: `these cells cannot be used: ${failed.join(", ")}. ${ReachableCells.ifLost(failed)}`,
+      })
   },
 )

@@ -3,11 +3,14 @@ import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as CellList from "@waybill/store/operations/CellList"
 import * as CellNodes from "@waybill/store/operations/CellNodes"
 import * as CellStates from "@waybill/store/operations/CellStates"
-import { Option } from "effect"
-import { Command, Flag } from "effect/cli"
+import * as LostCell from "@waybill/store/operations/LostCell"
+import { Effect, Option } from "effect"
+import { Command, Flag, Prompt } from "effect/cli"
+import { CommandRefused } from "../../process/CommandRefused.ts"
 import * as CliStore from "../CliStore.ts"
 import * as Options from "../Options.ts"
 import * as DataCommand from "../DataCommand.ts"
+import { IsInteractive } from "../IsInteractive.ts"
 import * as Output from "../Output.ts"
 import * as CellFlags from "./CellFlags.ts"
 import * as ServerCommands from "./ServerCommands.ts"
@@ -59,14 +62,30 @@ const open = DataCommand.record(
   },
 )
 
+/** Removes a cell whose server is lost. A script confirms with `--yes`, since nobody answers there. */
+const closeLost = Effect.fnUntraced(function* (name: string, isConfirmed: boolean) {
+  const moves = yield* LostCell.examine(name)
+  if (!isConfirmed && !(yield* IsInteractive))
+    return yield* new CommandRefused({ message: "Removing a lost cell cannot be undone. Confirm with --yes." })
+  const ended = moves === 0 ? "" : ` ${moves === 1 ? "1 move" : `${moves} moves`} of accounts to or from it will end.`
+  const message = `Remove the lost cell ${name}?${ended} This cannot be undone.`
+  if (!isConfirmed && !(yield* Prompt.run(Prompt.Confirm({ message, initial: false }))))
+    return yield* new CommandRefused({ message: "Nothing was removed." })
+  yield* LostCell.remove(name)
+  return { name, state: "removed", moves_ended: moves }
+})
+
 const close = DataCommand.command(
   "close",
   "Let a cell take no new accounts, and remove it if it is empty",
   {
     name: CellFlags.name,
     drain: Options.isSet("drain", "Mark the cell as one that is being emptied"),
+    lost: Options.isSet("lost", "Remove a cell without accounts whose server is lost for good"),
+    yes: Options.isSet("yes", "Remove a lost cell without asking"),
   },
-  function* ({ drain, json, name }) {
+  function* ({ drain, json, lost, name, yes }) {
+    if (lost) return yield* Output.printOne(yield* closeLost(name, yes), { json })
     const removed = { name, state: "removed" }
     if (yield* CellStates.dropLeftOver(name)) return yield* Output.printOne(removed, { json })
     const cell = yield* CellStates.requireCell(name)
