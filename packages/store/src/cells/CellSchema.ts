@@ -51,6 +51,7 @@ const makeHere = (sql: Sql, cell: CellName.CellName) =>
 
 /** The schema is the cell's only once its node has what the cell needs there. */
 const makeOnNode = Effect.fnUntraced(function* (sql: Sql, cell: CellName.CellName) {
+  yield* refuseUnnumbered(sql)
   yield* spreadFunctions(sql)
   const numbers = yield* PositionNumbers.take(sql)
   const here = NodeCell.first(numbers)
@@ -118,6 +119,14 @@ export const refusePending = Effect.fnUntraced(function* (sql: Sql) {
     yield* Effect.promise(() => MigrationFiles.namesIn(MigrationFiles.FOLDER)),
   )
   yield* Migrations.refusePending(yield* Effect.fromResult(status))
+})
+
+/** Refuses one more server, because its events would have the positions of another one. */
+export const refuseUnnumbered = Effect.fnUntraced(function* (sql: Sql) {
+  if (yield* PositionNumbers.isLeft(sql)) return
+  return yield* new CellRefused({
+    message: `${PositionNumbers.MAX_NUMBERED} cells were made on servers or nodes, also counting removed ones, and an installation can have no more`,
+  })
 })
 
 /** Whether the database has Citus, so that cells can lie on several nodes. */

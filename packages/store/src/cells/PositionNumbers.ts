@@ -18,6 +18,17 @@ export interface Numbers {
   readonly after: bigint
 }
 
+/** Most servers that get a number, of which the first cell's has 0. */
+export const MAX_NUMBERED = STEP - 1
+
+/** Whether there is a number for one more server. */
+export const isLeft = (sql: Sql) =>
+  Effect.map(
+    sql<{ readonly is_left: boolean }>`
+      SELECT NOT is_called OR last_value < ${MAX_NUMBERED}::int AS is_left FROM cell_number`,
+    ([row]) => row?.is_left === true,
+  )
+
 /** Gives a new server its number. From the first one on, the first cell's server gives only positions of the number 0. */
 export const take = Effect.fnUntraced(function* (sql: Sql) {
   yield* sql.unsafe(`DO $$

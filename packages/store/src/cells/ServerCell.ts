@@ -44,6 +44,7 @@ export const make = Effect.fn("ServerCell.make")(
     const cell = yield* CellSchema.parseName(name)
     yield* requireUrl(url)
     yield* CellSchema.refusePending(sql)
+    yield* CellSchema.refuseUnnumbered(sql)
     yield* requireKey(keys)
     if ((yield* sql`SELECT FROM cells WHERE name = ${cell}`).length > 0)
       return yield* refused(`there is a cell ${cell} already`)

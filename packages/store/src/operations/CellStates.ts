@@ -5,6 +5,7 @@ import type { CellServer } from "../routing/CellKeys.ts"
 import { Cells } from "../routing/Cells.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
 import { inCell } from "../routing/CurrentCell.ts"
+import * as ReachableCells from "../routing/ReachableCells.ts"
 import * as Directory from "../routing/directory/Directory.ts"
 import { Sql } from "../postgres/Sql.ts"
 
@@ -39,7 +40,12 @@ const isEmpty = Effect.fnUntraced(function* (sql: Sql, cell: CellName, server: C
   const [placed] = yield* sql<{ readonly is_none: boolean }>`
     SELECT NOT EXISTS (SELECT 1 FROM account_cells WHERE ${cell} IN (cell, moving_to, left_cell)) AS is_none`
   if (placed?.is_none !== true) return false
-  if (server !== undefined) return yield* CellDatabase.isEmpty(server.url).pipe(refusing)
+  if (server !== undefined)
+    return yield* Effect.mapError(
+      CellDatabase.isEmpty(server.url),
+      ({ message }) =>
+        new CellSchema.CellRefused({ message: `${message.replace(/\.$/u, "")}. ${ReachableCells.ifLost([cell])}` }),
+    )
   const [row] = yield* sql<{ readonly is_empty: boolean }>`
     SELECT NOT EXISTS (SELECT 1 FROM ${sql(cell)}.accounts) AND NOT EXISTS (SELECT 1 FROM ${sql(cell)}.events) AS is_empty`
   return row?.is_empty === true
@@ -83,9 +89,6 @@ const dropSchema = Effect.fnUntraced(function* (sql: Sql, cell: CellName) {
     yield* sql`SELECT run_command_on_all_nodes(${`DROP SCHEMA IF EXISTS ${hereOf(cell)} CASCADE`})`
   yield* sql`DROP SCHEMA ${sql(cell)} CASCADE`
 })
-
-const refusing = <A, R>(work: Effect.Effect<A, CellDatabase.CellDatabaseUnfit, R>) =>
-  Effect.mapError(work, ({ message }) => new CellSchema.CellRefused({ message }))
 
 /** Drops the schema that a removal of a cell left behind when it was stopped. */
 export const dropLeftOver = Effect.fn("CellStates.dropLeftOver")(

@@ -202,6 +202,11 @@ layer(World.layer, { excludeTestServices: true })("servers", (it) => {
       assert.include(yield* refusalOf("cell_x", text), "another installation")
       const moved = yield* Effect.flip(ServerCell.readdress("cell_f", server.url()))
       assert.include(moved.message, "is not that of the cell")
+      const unused = yield* CellServers.make
+      yield* sql`SELECT setval('cell_number', 63)`
+      assert.include(yield* refusalOf("cell_x", Redacted.value(unused.url())), "63 cells were made on servers or nodes")
+      const tables = (yield* otherClient(unused.url())).query("SELECT FROM pg_tables WHERE schemaname = 'public'")
+      assert.lengthOf(yield* tables, 0)
       assert.deepStrictEqual(yield* names, [...before, "cell_f"].toSorted(firstFirst))
     },
     TIMEOUT,
