@@ -1,5 +1,11 @@
+import * as CellChecks from "@waybill/store/cells/CellChecks"
+import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as Migrations from "@waybill/store/database/Migrations"
-import { Effect, Redacted } from "effect"
+import * as AccountMove from "@waybill/store/moves/AccountMove"
+import * as CellNodes from "@waybill/store/operations/CellNodes"
+import * as CellStates from "@waybill/store/operations/CellStates"
+import * as LostCell from "@waybill/store/operations/LostCell"
+import { Effect, Layer, Redacted } from "effect"
 import * as Citus from "../../support/cells/citusDatabase.ts"
 import * as OwnNode from "../../support/cells/ownNode.ts"
 import * as OwnServer from "../../support/cells/OwnServer.ts"
@@ -7,6 +13,7 @@ import * as Senders from "../../support/cells/senders.ts"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import * as World from "../../support/world/World.ts"
+import { senderIn } from "./support.ts"
 
 const { CITUS_URL } = Citus
 const COORDINATOR = CITUS_URL ?? ""
@@ -138,6 +145,40 @@ describe.skipIf(CITUS_URL === undefined)("a node of a Citus cluster whose proces
             const missing = yield* end
             assert.isAtLeast(missing.length, SOME - Senders.AT_ONCE)
             for (const id of missing) assert.strictEqual((yield* get(`/v1/email/logs/${id}`)).status, 404)
+          }),
+        )
+      }).pipe(Effect.scoped),
+    MAX_TEST_MS,
+  )
+})
+
+describe.skipIf(CITUS_URL === undefined)("a cell on a node of a Citus cluster that is lost for good", () => {
+  it.live(
+    "is removed, and an account that was moving to it stays where it is",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* OwnServer.start(COORDINATOR)
+        yield* withNode(
+          server,
+          Effect.fnUntraced(function* (database, own) {
+            yield* CellSchema.make("cell_l")
+            yield* CellNodes.move("cell_l", own, () => Effect.void)
+            const sender = yield* senderIn("public")
+            yield* World.send(sender)
+            const report = (line: string) =>
+              line.startsWith("waiting for the last rows") ? Effect.die("killed") : Effect.void
+            yield* Effect.exit(AccountMove.move(sender.account_id, "cell_l", { report }))
+            assert.include((yield* Effect.flip(LostCell.examine("cell_l"))).message, "answers, so it is not lost")
+            yield* server.kill
+            assert.strictEqual(yield* LostCell.examine("cell_l"), 1)
+            yield* LostCell.remove("cell_l")
+            assert.isTrue((yield* CellChecks.check()).every(({ ok }) => ok))
+            yield* World.send(sender)
+            yield* server.start
+            // A session of the coordinator that has a connection to the killed server fails.
+            const services = Layer.fresh(World.services(Redacted.make(database.url), 4))
+            assert.isTrue(yield* Effect.provide(CellStates.dropLeftOver("cell_l"), services))
+            assert.isFalse(yield* CellStates.dropLeftOver("cell_l"))
           }),
         )
       }).pipe(Effect.scoped),

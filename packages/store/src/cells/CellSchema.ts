@@ -24,6 +24,9 @@ export const parseName = (name: string): Effect.Effect<CellName.CellName, CellRe
 /** Comment on a schema that is no cell: of one that is not made to the end, or is about to be dropped. */
 export const REMOVED = "removed cell"
 
+export const markRemoved = (sql: Sql, cell: CellName.CellName) =>
+  sql`COMMENT ON SCHEMA ${sql(cell)} IS ${sql.literal(`'${REMOVED}'`)}`
+
 /** Makes a cell: a schema with all tables of accounts. With Citus it lies on a node, and can be moved to another one. */
 export const make = Effect.fn("CellSchema.make")(function* (name: string) {
   const sql = yield* Sql
@@ -62,7 +65,7 @@ const makeOnNode = Effect.fnUntraced(function* (sql: Sql, cell: CellName.CellNam
       yield* sql`ALTER TABLE events ALTER COLUMN position DROP DEFAULT`
       yield* placeFollowers(sql, sql`${here.next - 1n}::bigint`)
       yield* sql`SELECT citus_schema_distribute(${cell}::regnamespace) IS NULL AS done`
-      yield* sql`COMMENT ON SCHEMA ${sql(cell)} IS ${sql.literal(`'${REMOVED}'`)}`
+      yield* markRemoved(sql, cell)
     }),
   )
   const node = (yield* NodeCell.holders(sql)).get(cell)

@@ -115,11 +115,11 @@ export const look = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   return yield* fit(yield* found(url))
 })
 
-/** Whether something answers at the address of a cell's own server, unless it is certainly another database. */
-export const isAnswering = ({ identity, url }: CellServer) =>
+/** Whether something answers at the address of a cell, unless it is certainly another database. */
+export const isAnswering = ({ identity, isNode, url }: CellServer) =>
   Effect.match(found(url), {
     onFailure: ({ isAway = false }) => !isAway,
-    onSuccess: (found) => found?.identity === identity,
+    onSuccess: (found) => isNode || found?.identity === identity,
   })
 
 const fit = Effect.fnUntraced(function* (found: Found | undefined) {

@@ -69,7 +69,7 @@ export const removeEmpty = Effect.fn("CellStates.removeEmpty")(
       yield* sql`LOCK TABLE account_cells IN SHARE ROW EXCLUSIVE MODE`
       if (!(yield* isEmpty(sql, cell, server))) return false
       yield* sql`DELETE FROM cells WHERE name = ${cell}`
-      if (isSchema) yield* sql`COMMENT ON SCHEMA ${sql(cell)} IS ${sql.literal(`'${CellSchema.REMOVED}'`)}`
+      if (isSchema) yield* CellSchema.markRemoved(sql, cell)
       yield* CellSchema.noteChange(sql)
       return true
     })

@@ -31,7 +31,7 @@ const refuseInhabited = Effect.fnUntraced(function* (sql: Sql, cell: CellName) {
   if (accounts === 0) return
   const live = accounts === 1 ? "1 account lives" : `${accounts} accounts live`
   return yield* refuse(
-    `${live} in the cell ${cell}, and all mail there would be lost: promote a standby of its server or restore a backup, and give its address with \`waybill cells address ${cell} --url -\``,
+    `${live} in the cell ${cell}, and all mail there would be lost: promote a standby of its server or restore a backup, and name it by \`waybill cells address ${cell} --url -\`, or for a node by citus_update_node`,
   )
 })
 
@@ -48,10 +48,8 @@ export const examine = Effect.fn("LostCell.examine")(
     if (open > 0 && !(yield* names).includes(name)) return open
     const cell = yield* CellStates.requireCell(name)
     const server = yield* serverOf(cell)
-    if (server === undefined || server.isNode)
-      return yield* refuse(
-        `the cell ${cell} is a schema of the first server or its cluster: only a cell on a server of its own can be lost alone`,
-      )
+    if (server === undefined)
+      return yield* refuse(`the cell ${cell} is a schema of the first server, and cannot be lost alone`)
     if (yield* CellDatabase.isAnswering(server))
       return yield* refuse(
         `the server of ${cell} answers, so it is not lost: close the cell without --lost, or stop what answers at its address`,
@@ -69,7 +67,8 @@ export const examine = Effect.fn("LostCell.examine")(
 export const remove = Effect.fn("LostCell.remove")(
   function* (cell: CellName) {
     const sql = yield* Sql
-    const { refresh } = yield* Cells
+    const { refresh, serverOf } = yield* Cells
+    const server = yield* serverOf(cell)
     const forget = Effect.gen(function* () {
       yield* sql`LOCK TABLE account_cells IN SHARE ROW EXCLUSIVE MODE`
       yield* refuseInhabited(sql, cell)
@@ -83,6 +82,8 @@ export const remove = Effect.fn("LostCell.remove")(
         UPDATE account_cells SET moving_to = cell, left_cell = ${cell}, step = 'cleaning', changed_at = now()
         WHERE ${cell} IN (moving_to, left_cell)`
       yield* sql`DELETE FROM cells WHERE name = ${cell}`
+      // Citus drops no schema whose node is away. Closing the cell again does that once it can.
+      if (server?.isNode === true) yield* CellSchema.markRemoved(sql, cell)
       yield* CellSchema.noteChange(sql)
     })
     yield* sql.withTransaction(forget)
