@@ -72,10 +72,14 @@ export const move = Effect.fn("AccountMove.move")(function* (
       yield* inCell(move.from, MoveTerms.untilIdle(sql, move.accounts))
       yield* RequestLogDays.copyDays(move.from, to)
       const copy = inCell(to, MoveTerms.patiently(sql, MovedRows.copyAll(sql, move, move.tables)))
+      const compare = inCell(to, MoveTerms.patiently(sql, ComparedRows.take(sql, bothOf(move), move.tables)))
       let copied = yield* copyWhileInUse(sql, move, copy)
+      let compared = yield* compare
       const switching = Effect.gen(function* () {
-        if (yield* turn) copied += yield* copyWhileInUse(sql, move, copy)
-        const compared = yield* inCell(to, MoveTerms.patiently(sql, ComparedRows.take(sql, move, move.tables)))
+        if (yield* turn) {
+          copied += yield* copyWhileInUse(sql, move, copy)
+          compared = yield* compare
+        }
         yield* report("waiting for the last rows: requests of the account wait from now on")
         return yield* Effect.timed(switchCells(sql, move, compared))
       })
@@ -86,6 +90,12 @@ export const move = Effect.fn("AccountMove.move")(function* (
     }),
   )
 })
+
+/** Reads both sides by the same connection. */
+const bothOf =
+  ({ accounts, from, to }: Move): ComparedRows.Both =>
+  (read) =>
+    Effect.all([read({ schema: from, accounts }), read({ schema: to, accounts })])
 
 /** Copies what has changed since, while requests of the account wait, and names the new cell in the directory. */
 const switchCells = (sql: Sql, move: Move, compared: ComparedRows.ComparedRows) =>
@@ -98,14 +108,12 @@ const switchCells = (sql: Sql, move: Move, compared: ComparedRows.ComparedRows) 
     const last = yield* switchOnce(sql, move, compared, until).pipe(
       Effect.retry({
         times: MoveTerms.SWITCH_TRIES,
-        while: ({ _tag }) => _tag !== "TooManyRows" && _tag !== "CellRefused",
+        while: ({ _tag }) => _tag !== "TooLate" && _tag !== "CellRefused",
       }),
       Effect.catchTag(
-        "TooManyRows",
-        () =>
-          new CellSchema.CellRefused({
-            message: MoveTerms.tooManyRows({ account_id: move.accounts[0] ?? "", ...move }),
-          }),
+        "TooLate",
+        ({ undone }) =>
+          new CellSchema.CellRefused({ message: MoveTerms.tooLate({ account_id: live, ...move }, undone) }),
       ),
       Effect.catchTag("WrittenMeanwhile", Effect.die),
       Effect.onError(() => Effect.ignoreCause(MoveSteps.giveUp(sql, live))),
@@ -117,7 +125,7 @@ const switchCells = (sql: Sql, move: Move, compared: ComparedRows.ComparedRows) 
 /** The account was written between the last count and its lock, by a commit that began before the fence. */
 class WrittenMeanwhile extends Data.TaggedError("WrittenMeanwhile")<{}> {}
 /** Requests would wait for too long. */
-class TooManyRows extends Data.TaggedError("TooManyRows")<{}> {}
+class TooLate extends Data.TaggedError("TooLate")<{ readonly undone: MoveTerms.Undone }> {}
 
 const switchOnce = Effect.fnUntraced(function* (
   sql: Sql,
@@ -127,20 +135,20 @@ const switchOnce = Effect.fnUntraced(function* (
 ) {
   const { accounts, from, tables, to } = move
   const left = Effect.map(MonotonicClock.millis, (now) => until - now)
-  const inTime = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | TooManyRows, R> =>
-    Effect.flatMap(left, (ms): Effect.Effect<A, E | TooManyRows, R> =>
-      ms <= 0 ? Effect.fail(new TooManyRows()) : work,
+  const inTime = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | TooLate, R> =>
+    Effect.flatMap(left, (ms): Effect.Effect<A, E | TooLate, R> =>
+      ms <= 0 ? Effect.fail(new TooLate({ undone: "rows" })) : work,
     )
   /** The same for work that waits for others by many statements, each of which is short. */
-  const endingInTime = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  const endingInTime = <A, E, R>(undone: MoveTerms.Undone, work: Effect.Effect<A, E, R>) =>
     Effect.flatMap(left, (ms) =>
       Effect.timeoutOrElse(work, {
         duration: Duration.millis(Math.max(1, Math.round(ms))),
-        orElse: () => Effect.fail(new TooManyRows()),
+        orElse: () => Effect.fail(new TooLate({ undone })),
       }),
     )
   const last = yield* MoveSteps.lastPosition(sql, from, accounts)
-  yield* endingInTime(inCell(from, MovedCounts.countUpTo(sql, accounts, last)))
+  yield* endingInTime("events", inCell(from, MovedCounts.countUpTo(sql, accounts, last)))
   const limit = Duration.millis(Math.max(1, Math.round(yield* left)))
   const work = Effect.gen(function* () {
     yield* MoveSteps.announceSwitch(sql, accounts[0] ?? "")
@@ -148,12 +156,11 @@ const switchOnce = Effect.fnUntraced(function* (
     yield* AccountLocks.lockAccounts(sql, accounts)
     if ((yield* MoveSteps.lastPosition(sql, from, accounts)) !== last) return yield* new WrittenMeanwhile()
     yield* MovedCounts.hold(sql, limit)
-    const parts = yield* inTime(ComparedRows.changed(sql, move, tables, compared))
+    const both = bothOf(move)
+    const parts = yield* inTime(ComparedRows.readChanged(sql, both, tables, compared))
     const copied = yield* inTime(MovedRows.copyAll(sql, move, tables, parts))
-    const { differing, rows } = yield* inTime(MovedRows.compare(sql, move, tables, parts))
-    if (differing.length > 0)
-      return yield* Effect.die(new Error(`the copies differ in ${differing.join(", ")}: the account stays in ${from}`))
-    yield* endingInTime(MovedCounts.skipCopies(sql, accounts, last))
+    const rows = yield* inTime(ComparedRows.requireSame(sql, both, tables, parts, from))
+    yield* endingInTime("rows", MovedCounts.skipCopies(sql, accounts, last))
     yield* MoveSteps.leave(sql, from, accounts[0] ?? "")
     yield* MoveSteps.stay(sql, to, accounts[0] ?? "")
     yield* MoveSteps.arrive(sql, accounts[0] ?? "", to, yield* AccountNames.read(sql, accounts[0] ?? ""))

@@ -69,10 +69,13 @@ export const within = <A, E, R>(sql: Sql, limit: Duration.Duration, work: Effect
 
 export const patiently = <A, E, R>(sql: Sql, work: Effect.Effect<A, E, R>) => within(sql, STATEMENT_TIMEOUT, work)
 
-export const tooManyRows = (move: {
-  readonly account_id: string
-  readonly from: CellName
-  readonly longestWait: Duration.Duration
-}): string =>
-  `the last rows of ${move.account_id} were not copied within ${Duration.toSeconds(move.longestWait)} s, so that its requests go on and it ` +
-  `stays in ${move.from}: run the command again when the account is used less`
+/** Work of the last step that was not done in time: the followers' on the last events, or the move's on the last rows. */
+export type Undone = "events" | "rows"
+
+export const tooLate = (
+  move: { readonly account_id: string; readonly from: CellName; readonly longestWait: Duration.Duration },
+  undone: Undone,
+): string =>
+  `the last ${undone} of ${move.account_id} were not ${undone === "events" ? "counted" : "copied"} within ` +
+  `${Duration.toSeconds(move.longestWait)} s, so that its requests go on and it stays in ${move.from}: run the command again when ` +
+  (undone === "events" ? `${move.from} has less mail` : "the account and both cells have less to do")

@@ -1,5 +1,4 @@
 import { Effect } from "effect"
-import type { Fragment } from "effect/sql/Statement"
 import * as MovedTables from "./MovedTables.ts"
 import * as Leaves from "../transparency/Leaves.ts"
 import * as RowVersions from "./RowVersions.ts"
@@ -7,11 +6,6 @@ import type { Sql } from "../postgres/Sql.ts"
 
 /** Rows that are copied or deleted in one statement, so that none takes long. */
 export const CHUNK_ROWS = 20_000
-
-interface Sum {
-  readonly rows: number
-  readonly sum: string
-}
 
 export interface Copy {
   /** Schemas of the rows and of their copies, on the server of the statements. */
@@ -40,8 +34,6 @@ const statements = (
     sql`${MovedTables.isOf(sql, table, alias, accounts)} AND ${RowVersions.isIn(sql, table, alias, parts)}`
   const isSame = sql.literal(table.key.map((column) => `o."${column}" = n."${column}"`).join(" AND "))
   const hash = (alias: string) => sql.literal(RowVersions.hash(table, alias))
-  const sums = (rows: Fragment, alias: string) => sql<Sum>`
-    SELECT count(*)::int AS rows, coalesce(sum(${hash(alias)}::numeric), 0)::text AS sum FROM ${rows} WHERE ${isOf(alias)}`
   return {
     // Rows of the other cell are read first, because Citus joins its tables with others only through a stored result.
     removeStale: sql`
@@ -56,8 +48,6 @@ const statements = (
         WHERE ${isOf("o")} AND NOT EXISTS (SELECT FROM n WHERE ${isSame}) LIMIT ${limit}::int
         RETURNING 1)
       SELECT count(*)::int AS rows FROM copied`,
-    sum: sums(sql`${old} o`, "o"),
-    sumOfCopy: sums(sql`${copy} n`, "n"),
     deleteOld: sql<{ readonly rows: number }>`
       WITH gone AS (DELETE FROM ${old} WHERE (${sql.literal(key)}) IN (
         SELECT ${sql.literal(quoted(table.key, "o."))} FROM ${old} o WHERE ${isOf("o")} LIMIT ${CHUNK_ROWS}::int) RETURNING 1)
@@ -65,7 +55,8 @@ const statements = (
   }
 }
 
-const within = (tables: ReadonlyArray<MovedTables.MovedTable>, parts: TableParts | undefined) =>
+/** Returns the tables with parts to copy or compare. */
+export const within = (tables: ReadonlyArray<MovedTables.MovedTable>, parts: TableParts | undefined) =>
   parts === undefined ? tables : tables.filter(({ name }) => (parts.get(name)?.length ?? 0) > 0)
 
 /** Makes the copies of an account's rows equal to its rows, and returns the number of rows it copied. */
@@ -83,27 +74,6 @@ export const copyAll = Effect.fnUntraced(function* (
     for (let rows = CHUNK_ROWS; rows === CHUNK_ROWS; count += rows) rows = (yield* addMissing(CHUNK_ROWS))[0]?.rows ?? 0
   }
   return count
-})
-
-/**
- * Returns the tables in which the rows of the account and their copies differ, by their number and the sum of their hashes, and
- * how many rows were compared.
- */
-export const compare = Effect.fnUntraced(function* (
-  sql: Sql,
-  copy: Copy,
-  tables: ReadonlyArray<MovedTables.MovedTable>,
-  parts: TableParts,
-) {
-  const differing: Array<string> = []
-  let rows = 0
-  for (const table of within(tables, parts)) {
-    const { sum, sumOfCopy } = statements(sql, copy, table, parts.get(table.name))
-    const [one, other] = [(yield* sum)[0], (yield* sumOfCopy)[0]]
-    if (one?.rows !== other?.rows || one?.sum !== other?.sum) differing.push(table.name)
-    rows += one?.rows ?? 0
-  }
-  return { differing, rows }
 })
 
 /** Deletes the rows of the account in the cell that it left, a part at a time. */

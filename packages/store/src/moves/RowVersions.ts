@@ -6,8 +6,12 @@ import type { Sql } from "../postgres/Sql.ts"
 /** Parts of a table by the hash of its key. Parts that nobody has changed since they were compared are not read again. */
 export const PARTS = 4_096
 
-/** The versions of the rows of each part: a sum of hashes of their keys and of the transactions that wrote them. */
-export type Versions = ReadonlyMap<number, string>
+interface Sum {
+  readonly rows: number
+  readonly sum: string
+}
+/** The number of the rows of each part, and the sum of their hashes. */
+export type PartSums = ReadonlyMap<number, Sum>
 
 const rowOf = (columns: ReadonlyArray<string>, alias: string): string =>
   `ROW(${columns.map((column) => `${alias}."${column.replaceAll('"', '""')}"`).join(", ")})`
@@ -32,30 +36,43 @@ export const isIn = (
   parts: ReadonlyArray<number> | undefined,
 ): Fragment => (parts === undefined ? sql`true` : sql`${sql.literal(part(table, alias))} = ANY(${[...parts]}::int[])`)
 
-interface Source {
+export interface Source {
   /** Schema of the tables. */
   readonly schema: string
   readonly accounts: ReadonlyArray<string>
 }
 
-/** Reads the versions of the rows of accounts. Reads no values that are stored outside the row, such as large content. */
+/**
+ * Reads the versions of the rows of accounts: sums of hashes of their keys and of the transactions that wrote them, which are
+ * only to be compared with those of the same server. Reads no values that are stored outside the row, such as large content.
+ */
 export const read = (sql: Sql, source: Source, table: MovedTables.MovedTable) => {
   const version = `hashtextextended(ROW(${rowOf(table.key, "r")}, r.xmin)::text, 0)::numeric`
   return sumsBy(sql, source, table, version)
 }
 
-/** Reads the sums of the hashes of whole rows, by part. */
-export const readSums = (sql: Sql, source: Source, table: MovedTables.MovedTable) =>
-  sumsBy(sql, source, table, `${hash(table, "r")}::numeric`)
+/** Reads the sums of the hashes of whole rows, of some parts or of all. */
+export const readSums = (sql: Sql, source: Source, table: MovedTables.MovedTable, parts?: ReadonlyArray<number>) =>
+  sumsBy(sql, source, table, `${hash(table, "r")}::numeric`, parts)
 
-const sumsBy = (sql: Sql, { accounts, schema }: Source, table: MovedTables.MovedTable, value: string) =>
+const sumsBy = (
+  sql: Sql,
+  { accounts, schema }: Source,
+  table: MovedTables.MovedTable,
+  value: string,
+  parts?: ReadonlyArray<number>,
+) =>
   Effect.map(
-    sql<{ readonly part: number; readonly sum: string }>`
-      SELECT ${sql.literal(part(table, "r"))} AS part, count(*)::text || ' ' || sum(${sql.literal(value)})::text AS sum
-      FROM ${sql(`${schema}.${table.name}`)} r WHERE ${MovedTables.isOf(sql, table, "r", accounts)} GROUP BY 1`,
-    (rows): Versions => new Map(rows.map(({ part, sum }) => [part, sum])),
+    sql<Sum & { readonly part: number }>`
+      SELECT ${sql.literal(part(table, "r"))} AS part, count(*)::int AS rows, sum(${sql.literal(value)})::text AS sum
+      FROM ${sql(`${schema}.${table.name}`)} r
+      WHERE ${MovedTables.isOf(sql, table, "r", accounts)} AND ${isIn(sql, table, "r", parts)} GROUP BY 1`,
+    (rows): PartSums => new Map(rows.map((row) => [row.part, row])),
   )
 
 /** Returns the parts of which two maps do not have the same. */
-export const differing = (one: Versions, other: Versions): ReadonlySet<number> =>
-  new Set([...one.keys(), ...other.keys()].filter((part) => one.get(part) !== other.get(part)))
+export const differing = (one: PartSums, other: PartSums): ReadonlyArray<number> =>
+  [...new Set([...one.keys(), ...other.keys()])].filter((part) => {
+    const [left, right] = [one.get(part), other.get(part)]
+    return left?.rows !== right?.rows || left?.sum !== right?.sum
+  })

@@ -1,8 +1,7 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
-import { Deferred, Duration, Effect, Fiber } from "effect"
+import { Duration, Effect, Fiber } from "effect"
 import * as CellSchema from "../cells/CellSchema.ts"
 import * as PositionNumbers from "../cells/PositionNumbers.ts"
 import * as AccountNames from "../commit/AccountNames.ts"
@@ -17,6 +16,7 @@ import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as Cells from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as Departures from "../routing/directory/Departures.ts"
+import * as ComparedRows from "./ComparedRows.ts"
 import { copyWhileInUse } from "./copyWhileInUse.ts"
 import * as MovedCounts from "./MovedCounts.ts"
 import * as MovedRows from "./MovedRows.ts"
@@ -25,7 +25,6 @@ import * as MovedWindows from "./MovedWindows.ts"
 import * as MoveSteps from "./MoveSteps.ts"
 import * as MoveTerms from "./MoveTerms.ts"
 import type * as MoveTurns from "./MoveTurns.ts"
-import * as RowVersions from "./RowVersions.ts"
 import * as StagedRows from "./StagedRows.ts"
 
 interface Options {
@@ -78,45 +77,33 @@ export const move = Effect.fn("ServerMove.move")(function* (
   yield* noticed
   yield* inCell(from, MoveTerms.untilIdle(sql, moving.accounts))
   const copying = { accounts: moving.accounts, from, report }
+  const compare = ComparedRows.take(sql, bothOf(sql, moving), moving.tables)
   let rows = yield* copyWhileInUse(sql, copying, copyDiffering(sql, moving))
+  let compared = yield* compare
   const switching = Effect.gen(function* () {
-    if (yield* options.turn) rows += yield* copyWhileInUse(sql, copying, copyDiffering(sql, moving))
+    if (yield* options.turn) {
+      rows += yield* copyWhileInUse(sql, copying, copyDiffering(sql, moving))
+      compared = yield* compare
+    }
     yield* report("waiting for the last rows: requests of the account wait from now on")
-    return yield* Effect.timed(switchServers(sql, moving, noticed, options))
+    return yield* Effect.timed(switchServers(sql, moving, compared, noticed, options))
   })
-  const [waited, last] = yield* Effect.scoped(switching)
+  const [waited, { copied, rows_while_waiting }] = yield* Effect.scoped(switching)
   const waited_ms = Math.round(Duration.toMillis(waited))
-  return yield* clean(sql, moving, noticed, { rows: rows + last, waited_ms, rows_while_waiting: last }, options)
+  return yield* clean(sql, moving, noticed, { rows: rows + copied, waited_ms, rows_while_waiting }, options)
 })
 
-/** Sums of the rows of each table, read on the server of the fiber's cell. */
-const sumsIn = Effect.fnUntraced(function* (sql: Sql, { accounts, tables }: Move, schema: string) {
-  const sums = new Map<string, RowVersions.Versions>()
-  for (const table of tables) sums.set(table.name, yield* RowVersions.readSums(sql, { schema, accounts }, table))
-  return sums
-})
-
-const partsOf = ({ tables }: Move, old: Sums, copy: Sums): MovedRows.TableParts =>
-  new Map(
-    tables.map(
-      ({ name }) => [name, [...RowVersions.differing(old.get(name) ?? NONE, copy.get(name) ?? NONE)]] as const,
-    ),
-  )
-
-type Sums = ReadonlyMap<string, RowVersions.Versions>
-const NONE: RowVersions.Versions = new Map()
-
-const oldSums = (sql: Sql, move: Move) =>
-  inCell(move.from, MoveTerms.patiently(sql, sumsIn(sql, move, move.schemas.from)))
-
-/** Parts of each table in which the two cells differ. Each side is read on its own server. */
-const differing = (sql: Sql, move: Move) =>
-  Effect.map(
-    Effect.all([oldSums(sql, move), inCell(move.to, MoveTerms.patiently(sql, sumsIn(sql, move, move.schemas.to)))], {
-      concurrency: 2,
-    }),
-    ([old, copy]) => partsOf(move, old, copy),
-  )
+/** Reads each side on its own server. */
+const bothOf =
+  (sql: Sql, { accounts, from, schemas, to }: Move): ComparedRows.Both =>
+  (read) =>
+    Effect.all(
+      [
+        inCell(from, MoveTerms.patiently(sql, read({ schema: schemas.from, accounts }))),
+        inCell(to, MoveTerms.patiently(sql, read({ schema: schemas.to, accounts }))),
+      ],
+      { concurrency: 2 },
+    )
 
 /** The server of a cell, with the schema of its tables there. */
 export const sideOf = Effect.fnUntraced(function* (sql: Sql, cell: CellName, schema: string) {
@@ -127,51 +114,61 @@ export const sideOf = Effect.fnUntraced(function* (sql: Sql, cell: CellName, sch
   return { url, schema, server } satisfies StagedRows.Side
 })
 
-/** Other work of the transaction that merges copied rows. */
-interface Merge {
-  readonly before: Effect.Effect<unknown, StoreUnavailable, PgClient.PgClient>
-  readonly after: Effect.Effect<void, StoreUnavailable, PgClient.PgClient>
-  readonly limit: Duration.Duration
-}
-
-/** Brings the rows in which the cells differ to the new server, and merges them there with other work in one transaction. */
-const copyDiffering = Effect.fnUntraced(function* (sql: Sql, move: Move, merge?: Merge) {
-  const { accounts, from, schemas, tables, to } = move
+/** Makes the tables of days that the new cell lacks, and returns the servers of both cells. */
+const sidesOf = Effect.fnUntraced(function* (sql: Sql, { from, schemas, to }: Move) {
   // The first call of a day may have come meanwhile. This makes the tables of coming days too.
   yield* RequestLogDays.copyDays(from, to)
-  const bring = Effect.fnUntraced(function* (parts: MovedRows.TableParts) {
-    const [source, target] = [yield* sideOf(sql, from, schemas.from), yield* sideOf(sql, to, schemas.to)]
-    return { parts, staged: yield* StagedRows.load(source, target, accounts, tables, parts) }
-  })
-  const copy = ({ parts, staged }: Effect.Success<ReturnType<typeof bring>>) =>
-    MovedRows.copyAll(sql, { from: staged, to: schemas.to, accounts }, tables, parts)
-  if (merge === undefined) {
-    const brought = yield* bring(yield* differing(sql, move))
-    return yield* inCell(to, MoveTerms.patiently(sql, copy(brought)))
-  }
-  // Only the transaction itself uses a connection of the pool of the new cell, so that it waits for no other one: the pool of a
-  // command has two, and one of the first cell's holds the lock of the move.
-  const sumsOfCopy = yield* Deferred.make<Sums>()
-  const bringing = yield* Effect.forkChild(
-    Effect.gen(function* () {
-      const copies = yield* Deferred.await(sumsOfCopy)
-      return yield* bring(partsOf(move, yield* oldSums(sql, move), copies))
-    }),
-  )
-  const merging = Effect.gen(function* () {
-    yield* merge.before
-    yield* Deferred.succeed(sumsOfCopy, yield* sumsIn(sql, move, schemas.to))
-    const copied = yield* copy(yield* Fiber.join(bringing))
-    yield* merge.after
-    return copied
-  })
-  return yield* inCell(to, MoveTerms.within(sql, merge.limit, merging))
+  return { source: yield* sideOf(sql, from, schemas.from), target: yield* sideOf(sql, to, schemas.to) }
 })
 
-const switchServers = (sql: Sql, move: Move, noticed: Effect.Effect<void, StoreUnavailable>, options: Options) =>
+/** Copies the rows in which the cells differ, and merges them into the new cell. */
+const copyDiffering = Effect.fnUntraced(function* (sql: Sql, move: Move) {
+  const { accounts, schemas, tables, to } = move
+  const { source, target } = yield* sidesOf(sql, move)
+  const parts = yield* ComparedRows.readDiffering(sql, bothOf(sql, move), tables)
+  const staged = yield* StagedRows.load(source, target, accounts, tables, parts)
+  const merging = MovedRows.copyAll(sql, { from: staged, to: schemas.to, accounts }, tables, parts)
+  return yield* inCell(to, MoveTerms.patiently(sql, merging))
+})
+
+/**
+ * Copies the rows that have changed since they were compared, and merges them while the followers of the new cell stand still.
+ * Only the transaction itself uses a connection of the pool of the new cell, so that it waits for no other one: the pool of a
+ * command has two, and one of the first cell's holds the lock of the move.
+ */
+const copyLast = Effect.fnUntraced(function* (
+  sql: Sql,
+  move: Move,
+  compared: ComparedRows.ComparedRows,
+  last: bigint,
+  limit: Duration.Duration,
+) {
+  const { accounts, from, schemas, tables, to } = move
+  const { source, target } = yield* sidesOf(sql, move)
+  const versions = ComparedRows.versionsIn(sql, { schema: schemas.from, accounts }, tables)
+  const reading = yield* Effect.forkChild(inCell(from, MoveTerms.patiently(sql, versions)))
+  const merging = Effect.gen(function* () {
+    yield* MovedCounts.hold(sql, limit)
+    const copy = yield* ComparedRows.versionsIn(sql, { schema: schemas.to, accounts }, tables)
+    const parts = ComparedRows.changed(compared, yield* Fiber.join(reading), copy)
+    const staged = yield* StagedRows.load(source, target, accounts, tables, parts)
+    const copied = yield* MovedRows.copyAll(sql, { from: staged, to: schemas.to, accounts }, tables, parts)
+    yield* MovedCounts.skipCopies(sql, accounts, last)
+    return copied
+  })
+  return yield* inCell(to, MoveTerms.within(sql, limit, merging))
+})
+
+const switchServers = (
+  sql: Sql,
+  move: Move,
+  compared: ComparedRows.ComparedRows,
+  noticed: Effect.Effect<void, StoreUnavailable>,
+  options: Options,
+) =>
   Effect.gen(function* () {
     const { longestWait } = options
-    const { account_id, accounts, from, schemas, to } = move
+    const { account_id, accounts, from, schemas, tables, to } = move
     const { refresh, serverOf } = yield* Cells.Cells
     const until = (yield* MonotonicClock.millis) + Duration.toMillis(longestWait)
     const left = Effect.map(MonotonicClock.millis, (now) => Duration.millis(Math.max(1, Math.round(until - now))))
@@ -190,26 +187,27 @@ const switchServers = (sql: Sql, move: Move, noticed: Effect.Effect<void, StoreU
     if ((yield* serverOf(from)) !== undefined)
       yield* Effect.sleep(Duration.min(options.noticedAfter, Departures.NOTICED_AFTER))
     const last = yield* inCell(from, MoveSteps.lastPosition(sql, schemas.from, accounts))
-    const tooLate = () =>
-      Effect.fail(new CellSchema.CellRefused({ message: MoveTerms.tooManyRows({ account_id, from, longestWait }) }))
-    const counting = inCell(from, MovedCounts.countUpTo(sql, accounts, last))
-    yield* Effect.timeoutOrElse(counting, { duration: yield* left, orElse: tooLate })
+    const inTime = <A, E, R>(undone: MoveTerms.Undone, work: Effect.Effect<A, E, R>) =>
+      Effect.flatMap(left, (duration) =>
+        Effect.timeoutOrElse(work, {
+          duration,
+          orElse: () =>
+            Effect.fail(
+              new CellSchema.CellRefused({ message: MoveTerms.tooLate({ account_id, from, longestWait }, undone) }),
+            ),
+        }),
+      )
+    yield* inTime("events", inCell(from, MovedCounts.countUpTo(sql, accounts, last)))
     // Readers may have read on to any position that the old server has given, though the account has no event there.
     const given = yield* inCell(from, PositionNumbers.lastGiven(sql))
     yield* inCell(to, PositionNumbers.passBy(sql, given > last ? given : last))
-    const limit = yield* left
-    const merge = {
-      before: MovedCounts.hold(sql, limit),
-      after: MovedCounts.skipCopies(sql, accounts, last),
-      limit,
-    }
-    const copied = yield* Effect.timeoutOrElse(copyDiffering(sql, move, merge), {
-      duration: yield* left,
-      orElse: tooLate,
-    })
-    const differ = [...(yield* differing(sql, move))].flatMap(([name, parts]) => (parts.length > 0 ? [name] : []))
-    if (differ.length > 0)
-      return yield* Effect.die(new Error(`the copies differ in ${differ.join(", ")}: the account stays in ${from}`))
+    const copied = yield* inTime("rows", copyLast(sql, move, compared, last, yield* left))
+    const both = bothOf(sql, move)
+    // Finds also copies that something else has changed, since all versions are read again.
+    const checking = Effect.flatMap(ComparedRows.readChanged(sql, both, tables, compared), (parts) =>
+      ComparedRows.requireSame(sql, both, tables, parts, from),
+    )
+    const rows_while_waiting = yield* inTime("rows", checking)
     yield* MovedWindows.copy(sql, account_id, from, to)
     const names = yield* inCell(to, AccountNames.read(sql, account_id))
     // A switch whose connection is lost may have happened: the second one tells, and changes nothing then.
@@ -220,7 +218,7 @@ const switchServers = (sql: Sql, move: Move, noticed: Effect.Effect<void, StoreU
     // Only now: a switch that fails leaves the copies where nobody works on them.
     yield* inCell(to, MoveSteps.stay(sql, schemas.to, account_id))
     yield* refresh
-    return copied
+    return { copied, rows_while_waiting }
   }).pipe(Effect.onError(() => Effect.ignoreCause(giveUp(sql, move))))
 
 /** Lets the requests of an account go on in the cell that it is in. */
