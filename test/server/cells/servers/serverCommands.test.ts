@@ -93,6 +93,7 @@ layer(World.layer, { excludeTestServices: true })("commands about cells on serve
       assert.include(checked.output, "cell_g")
       const { output: examined } = yield* command("", "doctor", "--json")
       assert.include(examined, "cell_g does not answer")
+      assert.include(examined, "waybill cells close cell_g --lost")
       const shown = yield* waybill("address", "cell_g", "--url", "postgres://waybill:secret@127.0.0.1:1/x")
       assert.include(shown.output, "standard input")
       assert.notInclude(shown.output, "secret")

@@ -1,6 +1,7 @@
 import * as Table from "@waybill/domain/values/Table"
 import type * as DatabaseExamination from "@waybill/store/operations/DatabaseExamination"
 import { LATE_AFTER } from "@waybill/store/operations/ExaminedCell"
+import * as ReachableCells from "@waybill/store/routing/ReachableCells"
 import { Duration } from "effect"
 import type { NoDatabase } from "../../installation/Postgres.ts"
 import * as Finding from "./Finding.ts"
@@ -93,7 +94,7 @@ export const cells = ({ cells, unreachable_cells }: DatabaseExamination.Database
   return Finding.broken(
     "cells",
     `${named}; its accounts are answered 503, and its domains are not checked here`,
-    "Start its server or restore its network; `waybill cells list` shows where each cell lies.",
+    `Start its server or restore its network; \`waybill cells list\` shows where each cell lies. ${ReachableCells.ifLost(unreachable_cells.map(({ name }) => name))}`,
   )
 }
 
