@@ -1,5 +1,6 @@
 import { assert, it } from "vitest"
 import * as Browser from "../support/Browser.ts"
+import * as ContactSheet from "../support/ContactSheet.ts"
 import { inDashboard, TIMEOUT } from "../support/inDashboard.ts"
 
 /** Pairs of texts of a list that lie on each other, and texts without a width. A string, because the tests have no DOM types. */
@@ -43,6 +44,21 @@ await inDashboard("the emails list at every width", (opened) => {
       const subject = await page.getByText(mail.subject).boundingBox()
       assert.isAtLeast(subject?.width ?? 0, 100, `${width}`)
     }
+    await page.setViewportSize(Browser.DESKTOP)
+  })
+
+  it("recent emails share their width between recipient and subject", { timeout: TIMEOUT }, async () => {
+    const { instance, tab } = opened
+    const { page } = tab
+    const to = "somebody-with-a-long-name@customers.example"
+    await instance.request("POST", "/email/send", { from: "hello@acme.test", to, subject: "Short", text: "Hi" })
+    await page.setViewportSize({ width: 1440, height: 820 })
+    await page.goto("/overview")
+    const row = page.getByRole("link", { name: new RegExp(`${to}.*Short`, "u") })
+    const recipient = await row.getByText(to).filter({ visible: true }).boundingBox()
+    const whole = await row.boundingBox()
+    assert.isAtLeast(recipient?.width ?? 0, (whole?.width ?? Infinity) * 0.3)
+    await ContactSheet.shoot(page, "overview-recent", page.getByRole("heading", { name: "Recent emails" }))
     await page.setViewportSize(Browser.DESKTOP)
   })
 

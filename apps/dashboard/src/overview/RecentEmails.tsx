@@ -7,8 +7,13 @@ import { StatusBadge } from "../ui/display/Badge.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { SentTime } from "../emails/list/SentTime.tsx"
+import { cx } from "../ui/display/cx.ts"
 import { useNow } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+
+/** On a phone the recipient stands below the subject. */
+const COLUMNS =
+  "grid-cols-[6.5rem_minmax(0,1fr)_auto] items-center gap-3 sm:grid-cols-[6.5rem_minmax(0,1fr)_minmax(0,1fr)_6.5rem]"
 
 export const RecentEmails = () => {
   const { data } = useQuery(Queries.recentEmails)
@@ -28,12 +33,12 @@ export const RecentEmails = () => {
         <>
           <div
             aria-hidden
-            className="hidden h-9 items-center gap-3 border-b border-line px-4 text-xs font-medium text-ink-3 sm:flex"
+            className={cx(COLUMNS, "hidden h-9 border-b border-line px-4 text-xs font-medium text-ink-3 sm:grid")}
           >
-            <span className="w-26 shrink-0">Status</span>
-            <span className="w-48 shrink-0">To</span>
-            <span className="grow">Subject</span>
-            <span>Time</span>
+            <span>Status</span>
+            <span>To</span>
+            <span>Subject</span>
+            <span className="text-right">Time</span>
           </div>
           <ul className="divide-y divide-line">
             {data.data.map((email) => (
@@ -41,15 +46,15 @@ export const RecentEmails = () => {
                 <Link
                   to="/emails/$id"
                   params={{ id: email.id }}
-                  className="flex items-center gap-3 px-4 py-2.5 text-sm hover:bg-hover focus-visible:-outline-offset-2"
+                  className={cx(COLUMNS, "grid px-4 py-2.5 text-sm hover:bg-hover focus-visible:-outline-offset-2")}
                 >
-                  <span className="w-26 shrink-0">
+                  <span>
                     <StatusBadge status={shownStatus(email, now)} />
                   </span>
-                  <span className="hidden w-48 shrink-0 truncate sm:block">
+                  <span className="hidden min-w-0 truncate sm:block">
                     <UntrustedText text={Hits.firstRecipient(email)} />
                   </span>
-                  <span className="min-w-0 grow">
+                  <span className="min-w-0">
                     <span className="block truncate text-ink-2">
                       {email.subject === "" ? "No subject" : <UntrustedText text={email.subject} />}
                     </span>
@@ -57,7 +62,7 @@ export const RecentEmails = () => {
                       <UntrustedText text={Hits.firstRecipient(email)} />
                     </span>
                   </span>
-                  <span className="tabular shrink-0 text-xs text-ink-3">
+                  <span className="tabular text-right text-xs text-ink-3">
                     <SentTime email={email} status={shownStatus(email, now)} />
                   </span>
                 </Link>
