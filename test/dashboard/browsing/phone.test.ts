@@ -36,7 +36,15 @@ await inDashboard("a phone", (opened) => {
       .getByRole("row", { name: /^Phone key/u })
       .getByText(/Created just now by/u)
       .waitFor()
+    const key = page.getByRole("row", { name: /^Phone key/u })
+    await Browser.eventually(() => key.innerText()).toMatch(/email:send[^]*Never used/u)
     await ContactSheet.shoot(page, "phone-api-keys")
+    await instance.request("POST", "/suppressions", { email: "left@example.org", reason: "manual" })
+    await page.goto("/suppressions")
+    const suppressed = page.getByRole("row", { name: /left@example\.org/u })
+    await Browser.eventually(() => suppressed.innerText()).toMatch(/Manual[^]*Added just now[^]*First key/u)
+    assert.deepEqual(await Accessibility.violations(page), [])
+    await ContactSheet.shoot(page, "phone-suppressions")
   })
 
   it("shows the texts of a template, or what they become", { timeout: TIMEOUT }, async () => {

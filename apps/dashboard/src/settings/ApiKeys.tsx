@@ -189,6 +189,17 @@ const KeyName = ({ apiKey: key, creator }: { readonly apiKey: ApiKey; readonly c
     </p>
     <p className="mt-0.5 flex flex-wrap gap-x-2 text-xs text-ink-3">
       <code className="font-mono">{key.prefix}…</code>
+      {/* On a phone there are no columns for these. */}
+      <span className="sm:hidden">{key.scopes.join(", ")}</span>
+      <span className="sm:hidden">
+        {key.last_used_at === null ? (
+          "Never used"
+        ) : (
+          <>
+            Last used <RelativeTime iso={key.last_used_at} />
+          </>
+        )}
+      </span>
       <span>
         Created <RelativeTime iso={key.created_at} />
         {creator === undefined ? undefined : (

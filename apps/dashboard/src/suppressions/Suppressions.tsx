@@ -146,6 +146,23 @@ export const Suppressions = () => {
   )
 }
 
+interface CauseProps {
+  readonly suppression: Suppression
+  readonly addedBy: ReadonlyMap<string, string>
+}
+
+/** The email that caused a suppression, or who added it. */
+const Cause = ({ addedBy, suppression: { email, email_id } }: CauseProps) =>
+  email_id === null ? (
+    <span className="block max-w-52 truncate text-xs text-ink-2">
+      <UntrustedText text={addedBy.get(email) ?? "–"} />
+    </span>
+  ) : (
+    <Link to="/emails/$id" params={{ id: email_id }} className="text-xs whitespace-nowrap link">
+      View email
+    </Link>
+  )
+
 /** Returns the columns; without `onRemove` the user may not change suppressions. */
 const columnsOf = (
   addedBy: ReadonlyMap<string, string>,
@@ -154,12 +171,19 @@ const columnsOf = (
   {
     name: "Address",
     main: true,
-    cell: ({ email, reason }) => (
+    cell: (suppression) => (
       <>
         <span className="block truncate font-medium">
-          <UntrustedText text={email} />
+          <UntrustedText text={suppression.email} />
         </span>
-        <span className="block text-xs text-ink-3 sm:hidden">{SuppressionReason.NAMES[reason]}</span>
+        {/* On a phone there are no columns for these. */}
+        <span className="flex flex-wrap gap-x-2 text-xs text-ink-3 sm:hidden">
+          <span>{SuppressionReason.NAMES[suppression.reason]}</span>
+          <span>
+            Added <RelativeTime iso={suppression.created_at} />
+          </span>
+          <Cause suppression={suppression} addedBy={addedBy} />
+        </span>
       </>
     ),
   },
@@ -175,16 +199,7 @@ const columnsOf = (
   {
     name: "Caused by",
     wide: true,
-    cell: ({ email, email_id }) =>
-      email_id === null ? (
-        <span className="block max-w-52 truncate text-xs text-ink-2">
-          <UntrustedText text={addedBy.get(email) ?? "–"} />
-        </span>
-      ) : (
-        <Link to="/emails/$id" params={{ id: email_id }} className="text-xs whitespace-nowrap link">
-          View email
-        </Link>
-      ),
+    cell: (suppression) => <Cause suppression={suppression} addedBy={addedBy} />,
   },
   {
     name: "Added",
