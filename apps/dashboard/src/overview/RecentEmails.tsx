@@ -11,9 +11,10 @@ import { cx } from "../ui/display/cx.ts"
 import { useNow } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
-/** On a phone the recipient stands below the subject. */
+/** Recipient and subject share the width: one that needs less leaves it to the other. On a phone they share a column. */
 const COLUMNS =
-  "grid-cols-[6.5rem_minmax(0,1fr)_auto] items-center gap-3 sm:grid-cols-[6.5rem_minmax(0,1fr)_minmax(0,1fr)_6.5rem]"
+  "grid grid-cols-[max-content_minmax(0,1fr)_auto] gap-x-3 sm:grid-cols-[max-content_minmax(0,max-content)_minmax(0,max-content)_auto]"
+const ROW = "col-span-full grid grid-cols-subgrid items-center px-4"
 
 export const RecentEmails = () => {
   const { data } = useQuery(Queries.recentEmails)
@@ -30,23 +31,20 @@ export const RecentEmails = () => {
       {data === undefined ? (
         <SkeletonRows rows={Queries.RECENT_EMAILS} />
       ) : (
-        <>
-          <div
-            aria-hidden
-            className={cx(COLUMNS, "hidden h-9 border-b border-line px-4 text-xs font-medium text-ink-3 sm:grid")}
-          >
+        <div className={COLUMNS}>
+          <div aria-hidden className={cx(ROW, "h-9 border-b border-line text-xs font-medium text-ink-3 max-sm:hidden")}>
             <span>Status</span>
             <span>To</span>
             <span>Subject</span>
             <span className="text-right">Time</span>
           </div>
-          <ul className="divide-y divide-line">
+          <ul className="col-span-full grid grid-cols-subgrid divide-y divide-line">
             {data.data.map((email) => (
-              <li key={email.id}>
+              <li key={email.id} className="col-span-full grid grid-cols-subgrid">
                 <Link
                   to="/emails/$id"
                   params={{ id: email.id }}
-                  className={cx(COLUMNS, "grid px-4 py-2.5 text-sm hover:bg-hover focus-visible:-outline-offset-2")}
+                  className={cx(ROW, "py-2.5 text-sm hover:bg-hover focus-visible:-outline-offset-2")}
                 >
                   <span>
                     <StatusBadge status={shownStatus(email, now)} />
@@ -69,7 +67,7 @@ export const RecentEmails = () => {
               </li>
             ))}
           </ul>
-        </>
+        </div>
       )}
     </Panel>
   )
