@@ -121,6 +121,15 @@ await inDashboard("what leads where", (opened) => {
     },
   )
 
+  it("reports that an installation cannot receive lead to their setup", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    await page.goto("/domains/acme.test")
+    const links = page.getByRole("link", { name: "operator sets them up" })
+    await Browser.eventually(() => links.count()).toBe(2)
+    await page.goto((await links.first().getAttribute("href")) ?? "")
+    await page.getByRole("heading", { level: 1, name: "Setup of domain reports" }).waitFor()
+  })
+
   it("a wrong id of received mail leaves the list", { timeout: TIMEOUT }, async () => {
     const { page } = opened.tab
     await create("/test/inbound", { to: "help@acme.test", from: "bo@example.org", subject: "A question", text: "Hi" })

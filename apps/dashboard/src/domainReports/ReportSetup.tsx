@@ -18,8 +18,11 @@ export const ReportSetup = ({
     </div>
     {report_address === null ? (
       <p className="text-sm text-ink-2">
-        This installation does not receive reports. To receive them, its operator sets RETURN_PATH_DOMAIN, publishes its
-        MX record, and makes MAIL_PORT reachable on port 25.
+        This installation receives no reports until its{" "}
+        <a href="/docs/operating/domain-reports" target="_blank" rel="noopener" className="link">
+          operator sets them up
+        </a>
+        .
       </p>
     ) : record === null ? (
       <p className="text-sm text-ink-2">
