@@ -86,7 +86,7 @@ await inDashboard("records and where they are found", (opened) => {
     await page.getByText("gone@example.org added to suppressions.").waitFor()
     await page.reload()
     const row = page.getByRole("row", { name: /gone@example\.org/u })
-    await row.getByText("Owner").waitFor()
+    await row.getByText("Owner").filter({ visible: true }).waitFor()
     await Browser.eventually(() => row.count()).toBe(1)
     await ContactSheet.shoot(page, "suppressions-by")
   })
