@@ -32,7 +32,7 @@ await inDashboard("the emails list at every width", (opened) => {
     await page.goto("/overview")
     const row = page.getByRole("link", { name: new RegExp(`${to}.*Short`, "u") })
     const widthOf = async (locator: Locator) => (await locator.boundingBox())?.width ?? 0
-    const recipient = row.getByText(to).filter({ visible: true })
+    const recipient = row.locator(".truncate", { hasText: to }).filter({ visible: true })
     await Browser.eventually(async () => (await widthOf(recipient)) / (await widthOf(row))).toBeGreaterThan(0.4)
     await ContactSheet.shoot(page, "overview-recent", page.getByRole("heading", { name: "Recent emails" }))
   })
