@@ -90,7 +90,8 @@ await inDashboard("test mode in the dashboard", (opened) => {
       json.data.map(({ email }: { readonly email: string }) => email),
       ["live@example.org"],
     )
-    const ofMail = /^\/v1\/(?:account|email|events|inbound(?!\/routes)|requests|sandbox|stats|suppressions|threads)/u
+    const ofMail =
+      /^\/v1\/(?:account|dashboard\/queue|email|events|inbound(?!\/routes)|requests|sandbox|stats|suppressions|threads)/u
     assert.deepEqual(
       [...requested].filter((each) => ofMail.test(each) !== each.endsWith(" false")),
       [],

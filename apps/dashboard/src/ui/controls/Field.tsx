@@ -44,7 +44,10 @@ const Field = ({
         "aria-invalid": error === undefined ? undefined : true,
       })}
       {message === undefined ? undefined : (
-        <p id={`${id}-message`} className={cx("text-xs", error === undefined ? "text-ink-3" : "text-bad")}>
+        <p
+          id={`${id}-message`}
+          className={cx("text-xs [overflow-wrap:anywhere]", error === undefined ? "text-ink-3" : "text-bad")}
+        >
           {message}
         </p>
       )}
@@ -114,7 +117,7 @@ export const Checkbox = ({ className, hint, label, ...input }: CheckboxProps) =>
           {label}
         </label>
         {hint === undefined ? undefined : (
-          <p id={`${id}-hint`} className="text-xs text-ink-3">
+          <p id={`${id}-hint`} className="text-xs [overflow-wrap:anywhere] text-ink-3">
             {hint}
           </p>
         )}
