@@ -258,20 +258,31 @@ layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) =
     yield* Webhooks.acceptEmail(endpoint.account_id)
     const repeated = yield* Webhooks.settledOne(endpoint)
     const sql = yield* Sql
-    const callEarlier = (from: number, to: number) =>
-      Effect.orDie(sql`
-        INSERT INTO webhook_deliveries (account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, status,
-          attempts, created_at, history)
-        SELECT account_id, id || n, webhook_id, event_id || n, event_type, stream_id, stream_version, 'failed', 1, created_at,
-          jsonb_set(history, '{0, at}', to_jsonb(left(history -> 0 ->> 'at', 5) || '01-01T00:00:00.000Z'))
-        FROM webhook_deliveries, generate_series(${from}::int, ${to}::int) AS n WHERE id = ${repeated.id}`)
+    const [row] = yield* Effect.orDie(sql<{ readonly id: string; readonly event_id: string; readonly call: object }>`
+      SELECT account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, created_at::text, history -> 0 AS call
+      FROM webhook_deliveries WHERE id = ${repeated.id}`)
+    const { call, ...delivery } = row ?? { call: {}, id: "", event_id: "" }
+    const history = JSON.stringify([{ ...call, at: "2020-01-01T00:00:00.000Z" }])
+    const callEarlier = (from: number, count: number) =>
+      Effect.orDie(
+        sql`INSERT INTO webhook_deliveries ${sql.insert(
+          Arr.makeBy(count, (nth) => ({
+            ...delivery,
+            id: `${delivery.id}${from + nth}`,
+            event_id: `${delivery.event_id}${from + nth}`,
+            status: "failed",
+            attempts: 1,
+            history,
+          })),
+        )}`,
+      )
     const lastCall = Effect.map(Webhooks.record(endpoint), (record) => [
       record?.last_call?.delivery_id,
       record?.last_call?.status,
     ])
-    yield* callEarlier(1_001, 1_100)
+    yield* callEarlier(1_001, 100)
     assert.deepStrictEqual(yield* lastCall, [repeated.id, 503])
-    yield* callEarlier(1_101, 1_300)
+    yield* callEarlier(1_101, 200)
     const { account_id, webhook_id } = endpoint
     yield* WebhookDeliveries.replay(account_id, webhook_id, repeated.id, yield* Webhooks.now)
     yield* World.until(lastCall, ([id, status]) => id === repeated.id && status === 200)

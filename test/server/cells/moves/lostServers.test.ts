@@ -1,3 +1,4 @@
+import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as ServerCell from "@waybill/store/cells/ServerCell"
 import * as AccountMove from "@waybill/store/moves/AccountMove"
 import * as MoveSteps from "@waybill/store/moves/MoveSteps"
@@ -135,9 +136,11 @@ layer(World.layer, { excludeTestServices: true, timeout: "240 seconds" })("a cel
       yield* lost.start
       yield* done("accounts", "move", "--account", account_id, "--to", "public")
       yield* lost.stop
+      // Citus proposes moves of cells without asking them.
+      const isCitus = yield* CellSchema.isCitus(yield* Sql)
       for (const command of [
         ["cells", "check"],
-        ["cells", "balance"],
+        ...(isCitus ? [] : [["cells", "balance"]]),
         ["erase", "bo@example.org", "--yes"],
       ])
         assert.include(yield* refused(...command), "waybill cells close cell_f --lost")
