@@ -227,6 +227,15 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.match(near.error.message, /Did you mean acme\.test\?$/u)
     assert.notInclude(far.error.message, "Did you mean")
     assert.deepStrictEqual(yield* batch("permissive", "once"), permissive)
+    const domains = ["bcme", "ccme", "dcme", "ecme", "fcme", "gcme", "hcme"]
+    const many = domains.map((name) => ({ ...EMAIL, from: `hi@${name}.test` }))
+    const { json } = yield* call("POST", "/v1/email/send/batch", { mode: "permissive", emails: [...many, ...many] })
+    const named = json.data.map(({ error }: { readonly error: { readonly message: string } }) =>
+      error.message.includes("Did you mean acme.test?"),
+    )
+    // To compare all of a full batch would hold up the commits of others.
+    const ofEach = domains.map((_, nth) => nth < 5)
+    assert.deepStrictEqual(named, [...ofEach, ...ofEach])
   })
 
   it.effect("follows every rule of contract §3", function* () {

@@ -9,6 +9,7 @@ import * as Content from "@waybill/domain/email/Content"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import type * as Id from "@waybill/domain/values/Id"
+import { nearestName } from "@waybill/domain/values/nearestName"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Domains from "@waybill/store/readmodels/Domains"
 import { Clock, Effect, Result } from "effect"
@@ -27,6 +28,8 @@ type Verdicts = ReadonlyArray<AcceptCommit.Verdict<Refusal>>
 
 /** Most domains of an account that a mistyped one is compared with. */
 const MAX_COMPARED_DOMAINS = 100
+/** Unknown domains of a batch that are compared with them: each may take 4 ms, for which other commits wait. */
+const MAX_COMPARED_OF_BATCH = 5
 
 /** Returns the domains of the account, one of which was probably meant; none if they cannot be read. */
 const domainsOf = (account_id: Id.AccountId) =>
@@ -34,7 +37,9 @@ const domainsOf = (account_id: Id.AccountId) =>
 
 /** Fails with the refusal of one message and the domain that was probably meant. */
 export const failWithNearest = (account_id: Id.AccountId) => (refusal: EmailRefusal.DomainNotVerified) =>
-  Effect.flatMap(domainsOf(account_id), (domains) => Effect.fail(EmailRefusal.withNearest(refusal, domains)))
+  Effect.flatMap(domainsOf(account_id), (domains) =>
+    Effect.fail(EmailRefusal.withNearest(refusal, nearestName(refusal.domain, domains))),
+  )
 
 /** Accepts a message. */
 export const one = Effect.fnUntraced(
@@ -206,15 +211,19 @@ const permissiveAnswer = (verdicts: Verdicts, request_id: string): Result.Result
  * Adds the domains that were probably meant. Without the account's domains it fails at the first message that needs them, so
  * that nothing is committed, nor an answer stored, before they are read.
  */
-const withNearest = (verdicts: Verdicts, domains: ReadonlyArray<string> | undefined) =>
-  Result.all(
+const withNearest = (verdicts: Verdicts, domains: ReadonlyArray<string> | undefined) => {
+  const nearest = new Map<string, string | undefined>()
+  return Result.all(
     verdicts.map((verdict) => {
       if (Result.isSuccess(verdict) || !EmailRefusal.isOfUnknownDomain(verdict.failure)) return Result.succeed(verdict)
-      return domains === undefined
-        ? Result.fail(verdict.failure)
-        : Result.succeed(Result.fail(EmailRefusal.withNearest(verdict.failure, domains)))
+      if (domains === undefined) return Result.fail(verdict.failure)
+      const { domain } = verdict.failure
+      if (!nearest.has(domain) && nearest.size < MAX_COMPARED_OF_BATCH)
+        nearest.set(domain, nearestName(domain, domains))
+      return Result.succeed(Result.fail(EmailRefusal.withNearest(verdict.failure, nearest.get(domain))))
     }),
   )
+}
 
 /** The refusal of a message as one of the batch, naming the message. */
 const refusalOfMessage = (index: number, refusal: Refusal): Refused => ({

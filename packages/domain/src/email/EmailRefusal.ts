@@ -1,5 +1,4 @@
 import type * as Livemode from "../account/Livemode.ts"
-import { nearestName } from "../values/nearestName.ts"
 import * as Refusal from "../values/Refusal.ts"
 import type * as EmailStatus from "./EmailStatus.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
@@ -88,8 +87,8 @@ export const isOfUnknownDomain = (error: unknown): error is DomainNotVerified =>
   error instanceof DomainNotVerified && error.domain_status === null
 
 /** Adds to a refusal the domain of the account that was probably meant. */
-export const withNearest = ({ domain, domain_status, field }: DomainNotVerified, domains: ReadonlyArray<string>) =>
-  new DomainNotVerified({ domain, domain_status, field, nearest: nearestName(domain, domains) })
+export const withNearest = ({ domain, domain_status, field }: DomainNotVerified, nearest: string | undefined) =>
+  new DomainNotVerified({ domain, domain_status, field, nearest })
 
 export class DomainNotAllowed extends Refusal.of("DomainNotAllowed", 403, "domain_not_allowed")<{
   readonly field: Field
