@@ -77,7 +77,8 @@ export const remove = Effect.fn("LostCell.remove")(
         FROM account_cells WHERE ${cell} IN (moving_to, left_cell)`
       const moved = moves.find(({ is_free }) => !is_free)
       if (moved !== undefined) return yield* refuse(`another process is moving ${moved.account_id}: stop it first`)
-      // A process that still reaches the server must not work on rows there: they are those of strays until it has noticed.
+      // Until all processes have noticed, the accounts count as leaving the cell: one that still reaches its server works on no row
+      // of theirs there.
       yield* sql`
         UPDATE account_cells SET moving_to = cell, left_cell = ${cell}, step = 'cleaning', changed_at = now()
         WHERE ${cell} IN (moving_to, left_cell)`

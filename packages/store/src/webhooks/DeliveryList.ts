@@ -18,7 +18,7 @@ interface Query {
   readonly email_id?: string
 }
 
-/** Deliveries that a page of a filter examines; the page of a rare one ends early, with a cursor. Newest events of an email. */
+/** Deliveries that a page of a filter examines, or newest events of an email. The page of a rare filter ends early, with a cursor. */
 export const MAX_EXAMINED = 10_000
 
 interface Page {

@@ -5,22 +5,10 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authorization } from "../../middleware/Authorization.ts"
 import { annotate } from "../../middleware/annotate.ts"
 import { Actor } from "../../schemas/EventRecord.ts"
+import { auditStreams } from "./auditStreams.ts"
 import * as EmailSearch from "../../schemas/EmailSearch.ts"
 import * as Page from "../../schemas/Page.ts"
 import { Validation } from "../../middleware/Validation.ts"
-
-const STREAMS = [
-  "account",
-  "api_key",
-  "domain",
-  "inbound",
-  "inbound_route",
-  "suppression",
-  "team",
-  "template",
-  "test_clock",
-  "webhook",
-] as const
 
 const Value = (description: string) => Schema.NullOr(Schema.String).annotateKey({ description })
 
@@ -61,7 +49,7 @@ export class Audit extends HttpApiGroup.make("audit")
         limit: Page.limit(),
         after: Schema.optionalKey(Page.Position),
         q: Schema.optionalKey(EmailSearch.wordsIn("the action, of the name or the id of the object or the actor")),
-        stream: Schema.optionalKey(Schema.Literals(STREAMS).annotate({ description: "Kind of the object" })),
+        stream: Schema.optionalKey(Schema.Literals(auditStreams).annotate({ description: "Kind of the object" })),
         actor_id: Schema.optionalKey(
           Schema.Union([Id.ApiKeyId, Id.UserId]).annotate({ description: "Id of the key or the member" }),
         ),

@@ -1,22 +1,10 @@
+import { auditStreams } from "@waybill/api/groups/history/auditStreams"
 import type * as T from "@waybill/client/Waybill"
 import { Command, Flag } from "effect/cli"
 import * as DataCommand from "../../DataCommand.ts"
 import * as Options from "../../Options.ts"
 import { ApiClient, firstOf } from "../ApiClient.ts"
 import * as Flags from "../Flags.ts"
-
-const OBJECTS = [
-  "account",
-  "api_key",
-  "domain",
-  "inbound",
-  "inbound_route",
-  "suppression",
-  "team",
-  "template",
-  "test_clock",
-  "webhook",
-] as const satisfies ReadonlyArray<T.AuditQuery["stream"]>
 
 const COLUMNS = ["occurred_at", "actor", "action", "object", "changes"]
 
@@ -42,7 +30,7 @@ const list = DataCommand.firstOf(
   "List who changed what, newest first",
   {
     q: Options.text("search", "Words of the action, or of the name or id of the object or the actor"),
-    stream: Flag.Literals("object", OBJECTS).pipe(
+    stream: Flag.Literals("object", auditStreams).pipe(
       Flag.withDescription("Only changes of this kind of object; members are team"),
       Flag.optional,
     ),
