@@ -81,7 +81,7 @@ await inDashboard("what the dashboard says is true", (opened) => {
     const receiving = page.getByRole("switch", { name: "Receive mail" })
     assert.deepEqual([await receiving.isChecked(), await receiving.isDisabled()], [true, true])
     await page.getByText("Sandbox: receives without DNS.").waitFor()
-    await page.getByText("its operator sets RETURN_PATH_DOMAIN", { exact: false }).first().waitFor()
+    await page.getByRole("link", { name: "operator sets them up" }).first().waitFor()
     await Browser.eventually(() => page.getByRole("button", { name: "90 days" }).count()).toBe(0)
     await ContactSheet.shoot(page, "domain-sandbox")
   })

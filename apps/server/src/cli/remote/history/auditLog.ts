@@ -1,4 +1,4 @@
-import { auditStreams } from "@waybill/api/groups/history/auditStreams"
+import { auditStreams } from "@waybill/domain/stream/auditStreams"
 import type * as T from "@waybill/client/Waybill"
 import { Command, Flag } from "effect/cli"
 import * as DataCommand from "../../DataCommand.ts"
