@@ -22,9 +22,12 @@ export interface Standby {
 }
 
 /**
- * Files left out of a backup: the running server's lock, and files that it writes again, some of them during the copy.
+ * Files left out of a backup: the running server's lock and slots, and files that it writes again, some of them during the
+ * copy.
  */
-const NOT_COPIED = /^(?:postmaster\.(?:pid|opts)|pg_wal|pgsql_tmp|pg_internal\.init.*|.*\.tmp)$/u
+const NOT_COPIED = /^(?:postmaster\.(?:pid|opts)|pg_wal|pg_replslot|pgsql_tmp|pg_internal\.init.*|.*\.tmp)$/u
+
+let slots = 0
 
 /** Starts a streaming replica of an embedded server from a backup of its folder, and stops it with the scope. */
 export const follow = (
@@ -53,9 +56,11 @@ export const follow = (
     // The proxy reads the protocol and cannot negotiate encryption.
     const plain = "sslmode=disable gssencmode=disable"
     const from = `host=${host} port=${port} user=${admin.username} password=${admin.password} ${plain}`
+    // Without a slot the checkpoint of a stop removes segments that the standby has not read.
+    const slot = `standby_${process.pid}_${slots++}`
     const child = yield* Effect.acquireRelease(
       Effect.promise(async () => {
-        await backUp(primary, join(dataDir, "cluster"), Placement.cluster(placement))
+        await backUp(primary, slot, join(dataDir, "cluster"), Placement.cluster(placement))
         const log = await fs.open(join(folder, "postgres.log"), "a")
         const child = Cluster.launch(
           placement,
@@ -64,6 +69,7 @@ export const follow = (
             ...Settings.SCRATCH_SETTINGS,
             ...Address.settings(address),
             primary_conninfo: from,
+            primary_slot_name: slot,
           }),
           log.fd,
         )
@@ -104,13 +110,15 @@ export const follow = (
     }
   })
 
-const backUp = async (primary: EmbeddedPostgres.Running, from: string, to: string): Promise<void> => {
+const backUp = async (primary: EmbeddedPostgres.Running, slot: string, from: string, to: string): Promise<void> => {
   const client = new pg.Client({ connectionString: Redacted.value(primary.adminUrl) })
   await client.connect()
   try {
+    await client.query("SELECT pg_create_physical_replication_slot($1, true)", [slot])
     await client.query("SELECT pg_backup_start('standby', true)")
     await fs.cp(from, to, { recursive: true, filter: (path) => !NOT_COPIED.test(basename(path)) })
     await fs.mkdir(join(to, "pg_wal/archive_status"), { recursive: true })
+    await fs.mkdir(join(to, "pg_replslot"))
     const { rows } = await client.query<{ readonly labelfile: string }>("SELECT labelfile FROM pg_backup_stop(false)")
     await fs.writeFile(join(to, "backup_label"), rows[0]?.labelfile ?? "")
     await fs.writeFile(join(to, "standby.signal"), "")
