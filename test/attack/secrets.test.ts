@@ -71,13 +71,11 @@ layer(Database.layerFresh, { excludeTestServices: true })("no secret is in any o
       const relayPassword = keep("the relay's password", fresh("relay"))
       const relay = yield* SmtpServer.listen({ auth: { user: "waybill", password: fresh("another") } })
       const hooks = yield* WebhookReceiver.listen({ answer: () => ({ status: 500, body: "no" }) })
-      const [port, smtpPort, reportsPort] = yield* Effect.promise(() =>
-        Promise.all([freePort(), freePort(), freePort()]),
-      )
+      const [port, smtpPort, mailPort] = yield* Effect.promise(() => Promise.all([freePort(), freePort(), freePort()]))
       const env = {
         PORT: String(port),
         SMTP_PORT: String(smtpPort),
-        REPORTS_PORT: String(reportsPort),
+        MAIL_PORT: String(mailPort),
         DATABASE_URL: Redacted.value(url),
         WAYBILL_DATA: path.join(os.tmpdir(), "waybill-secrets"),
         WAYBILL_INSTANCE_KEY: keep("the instance's key", randomBytes(32).toString("base64")),
@@ -189,7 +187,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("no secret is in any o
         // Only errors are kept: a greeting repeats the client's own name to the client, which is not a leak.
         refusals.push(...replies.filter((reply) => /^[45]/u.test(reply)))
       }
-      const reporter = yield* Effect.promise(() => Raw.connect(reportsPort))
+      const reporter = yield* Effect.promise(() => Raw.connect(mailPort))
       refusals.push(...(yield* Effect.promise(() => reporter.all(["EHLO x", `RCPT TO:<${firstKey}@x.test>`]))))
       reporter.end()
 

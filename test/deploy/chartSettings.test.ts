@@ -17,7 +17,6 @@ const FIXED = [
   "METRICS_PORT",
   "PORT",
   "MAIL_PORT",
-  "REPORTS_PORT",
   "ROLES",
   "SMTPS_PORT",
   "SMTP_PORT",

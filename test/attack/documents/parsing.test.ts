@@ -55,7 +55,7 @@ class Running extends Context.Service<
     /** Returns the return paths of captured mail by email id. */
     readonly captured: () => Promise<ReadonlyMap<string, string>>
     readonly smtpPort: number
-    readonly reportsPort: number
+    readonly mailPort: number
     readonly longestStall: () => Promise<number>
   }
 >()("test/attack/Running") {
@@ -64,13 +64,13 @@ class Running extends Context.Service<
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
       const sql = yield* Sql
-      const [port, smtpPort, reportsPort, monitorPort] = yield* Effect.promise(() =>
+      const [port, smtpPort, mailPort, monitorPort] = yield* Effect.promise(() =>
         Promise.all([freePort(), freePort(), freePort(), freePort()]),
       )
       const env = {
         PORT: String(port),
         SMTP_PORT: String(smtpPort),
-        REPORTS_PORT: String(reportsPort),
+        MAIL_PORT: String(mailPort),
         TRACKING_URL: "https://t.acme.test",
         DATABASE_URL: Redacted.value(url),
         WAYBILL_DATA: path.join(os.tmpdir(), "waybill-parsing"),
@@ -113,7 +113,7 @@ class Running extends Context.Service<
         captured: async () =>
           new Map((await Effect.runPromise(mails)).map(({ id, mail_from }) => [id, mail_from] as const)),
         smtpPort,
-        reportsPort,
+        mailPort,
         longestStall: async () => {
           monitor.write("?")
           return Number(await new Promise((resolve) => monitor.once("data", resolve)))
@@ -293,9 +293,9 @@ layer(runningLayer, { excludeTestServices: true, timeout: "120 seconds" })("the 
   it.effect(
     `by ${COUNT} pathological reports and ${COUNT} pathological bounces in prose from a recipient`,
     function* () {
-      const { captured, reportsPort } = yield* Running
+      const { captured, mailPort } = yield* Running
       const [returnPath = ""] = (yield* Effect.promise(captured)).values()
-      const clients = yield* connections(reportsPort, ["EHLO x"])
+      const clients = yield* connections(mailPort, ["EHLO x"])
       const submit = submitting(clients, ["MAIL FROM:<>", `RCPT TO:<${returnPath}>`], /^(?:250 2\.6\.0|451 4\.3\.\d) /u)
       for (const [seed, grammar] of [PathologicalReports.REPORTS, PathologicalReports.BOUNCES].entries())
         assert.deepStrictEqual(
@@ -313,8 +313,8 @@ layer(runningLayer, { excludeTestServices: true, timeout: "120 seconds" })("the 
   it.effect(
     `by ${COUNT} pathological aggregate reports from a stranger`,
     function* () {
-      const { reportsPort } = yield* Running
-      const clients = yield* connections(reportsPort, ["EHLO x"])
+      const { mailPort } = yield* Running
+      const clients = yield* connections(mailPort, ["EHLO x"])
       const recipient = "dmarc@bounces.localhost"
       const submit = submitting(clients, ["MAIL FROM:<>", `RCPT TO:<${recipient}>`], /^(?:250 2\.6\.0|451 4\.\d\.\d) /u)
       const groups = groupsOf(documents(PathologicalAggregates.AGGREGATES, 6, COUNT, MAX_MAIL_BYTES + 1), CONNECTIONS)
@@ -328,12 +328,12 @@ layer(runningLayer, { excludeTestServices: true, timeout: "120 seconds" })("the 
     "by a flood of mails that are slow to parse: the service answers, and stops on SIGTERM",
     () =>
       Effect.gen(function* () {
-        const { call, captured, longestStall, reportsPort, service } = yield* Running
+        const { call, captured, longestStall, mailPort, service } = yield* Running
         const [returnPath = ""] = (yield* Effect.promise(captured)).values()
         // Connects one client after another: an address may have fewer connections at once before a recipient is
         // accepted.
         const clients = yield* Effect.forEach(Array.from({ length: FLOOD_CONNECTIONS }), () =>
-          Effect.tap(Smtp.raw(reportsPort), (client) =>
+          Effect.tap(Smtp.raw(mailPort), (client) =>
             Effect.promise(() => client.all(["EHLO x", "MAIL FROM:<>", `RCPT TO:<${returnPath}>`, "DATA"])),
           ),
         )

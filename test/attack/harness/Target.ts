@@ -36,7 +36,7 @@ export interface Target {
   readonly http: Endpoint
   readonly url: string
   readonly smtpPort: number
-  readonly reportsPort: number
+  readonly mailPort: number
   readonly pid: number
   readonly settings: Readonly<Record<string, string>>
   /** Database and first secrets, shared with further processes. */
@@ -87,7 +87,7 @@ export const start = async (
   deployment: Deployment,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Target> => {
-  const [port, smtpPort, reportsPort] = await Promise.all([freePort(), freePort(), freePort()])
+  const [port, smtpPort, mailPort] = await Promise.all([freePort(), freePort(), freePort()])
   const data = await fs.mkdtemp(path.join(os.tmpdir(), "waybill-attack-"))
   const env: Readonly<Record<string, string>> & { readonly BASE_URL?: string } = {
     DATABASE_URL: Redacted.value(deployment.database.url),
@@ -95,7 +95,7 @@ export const start = async (
     WAYBILL_DATA: data,
     PORT: String(port),
     SMTP_PORT: String(smtpPort),
-    REPORTS_PORT: String(reportsPort),
+    MAIL_PORT: String(mailPort),
     RETURN_PATH_DOMAIN,
     WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8",
     LOG_LEVEL: "Error",
@@ -126,7 +126,7 @@ export const start = async (
     url,
     deployment,
     smtpPort,
-    reportsPort,
+    mailPort,
     pid,
     owner,
     settings: env,

@@ -45,7 +45,7 @@ export interface HostileAccount {
 
 interface Servers {
   readonly receiver: string
-  readonly reportsPort: number
+  readonly mailPort: number
   readonly returnPath: string
 }
 
@@ -54,7 +54,7 @@ const LONG_DOMAIN = `${"a".repeat(63)}.${"b".repeat(63)}.${"c".repeat(63)}.${"d"
 /** Gives everything in the account that has a name a hostile one. The mail to `refused.example` ends in a hostile reply. */
 export const seed = async (
   instance: Instance,
-  { receiver, reportsPort, returnPath }: Servers,
+  { receiver, mailPort, returnPath }: Servers,
 ): Promise<HostileAccount> => {
   const { request, runCommand, sql } = instance
   const create = async (path: string, body: unknown, key?: string) => {
@@ -115,7 +115,7 @@ export const seed = async (
     `<org_name>${escaped(at(TEXTS, 1))}</org_name>`,
   )
   const file = { name: "r.xml", type: "text/xml", bytes: Buffer.from(report) }
-  await sendReport(reportsPort, `dmarc@${returnPath}`, Mail.mixed(`"${at(TEXTS, 3)}" <reports@${ELSEWHERE}>`, [file]))
+  await sendReport(mailPort, `dmarc@${returnPath}`, Mail.mixed(`"${at(TEXTS, 3)}" <reports@${ELSEWHERE}>`, [file]))
   // Names from before they were checked as they are today, and names that only sign-in has.
   const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
   const set = (table: string, column: string, text: string, where: string) =>

@@ -50,16 +50,16 @@ await inBrowser("every screen with hostile names", (browser) => {
           : undefined,
     })
     receiver = await WebhookReceiver.open({ answer: () => ({ status: 500, body: Hostile.TEXTS.join("\n") }) })
-    const reportsPort = await freePort()
+    const mailPort = await freePort()
     instance = await Instance.start({
       DNS_SERVERS: dns.server,
       WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8",
       SMTP_URL: `smtp://127.0.0.1:${smtp.port}`,
       RETURN_PATH_DOMAIN: RETURN_PATH,
-      REPORTS_PORT: String(reportsPort),
+      MAIL_PORT: String(mailPort),
     })
     await instance.runCommand("domains", "transport", "acme.test", "relay")
-    account = await Hostile.seed(instance, { receiver: receiver.url, reportsPort, returnPath: RETURN_PATH })
+    account = await Hostile.seed(instance, { receiver: receiver.url, mailPort, returnPath: RETURN_PATH })
     tab = await Browser.openTab(browser, instance.url)
     tab.page.on("dialog", (dialog) => {
       dialogs.push(dialog.message())

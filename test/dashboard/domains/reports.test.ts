@@ -20,7 +20,7 @@ const within = inDashboardWith(async () => {
   dns = await DnsServer.open()
   port = await freePort()
   return {
-    settings: { DNS_SERVERS: dns.server, RETURN_PATH_DOMAIN: RETURN_PATH, REPORTS_PORT: String(port) },
+    settings: { DNS_SERVERS: dns.server, RETURN_PATH_DOMAIN: RETURN_PATH, MAIL_PORT: String(port) },
     close: () => dns.close(),
   }
 })

@@ -96,7 +96,7 @@ describe("settings", () => {
 
   it.effect("name the setting to change for each listener that cannot start", function* () {
     const smtps = { SMTPS_PORT: "465", SMTP_TLS_CERT: "/cert.pem", SMTP_TLS_KEY: "/key.pem" }
-    const settings = yield* Settings.load.pipe(withEnv({ REPORTS_PORT: "25", METRICS_PORT: "9464", ...smtps }))
+    const settings = yield* Settings.load.pipe(withEnv({ MAIL_PORT: "25", METRICS_PORT: "9464", ...smtps }))
     const messageFor = (code: string, port?: number) => {
       const error = NotListening.fromError(settings)(Object.assign(new Error("listen"), { code, port }))
       return error instanceof NotListening.NotListening ? error.message : error
@@ -115,7 +115,7 @@ describe("settings", () => {
     )
     assert.strictEqual(
       messageFor("EACCES", 25),
-      "This user may not listen on port 25. Set REPORTS_PORT to another, e.g. REPORTS_PORT=8080 npm start.",
+      "This user may not listen on port 25. Set MAIL_PORT to another, e.g. MAIL_PORT=8080 npm start.",
     )
     assert.strictEqual(
       messageFor("ENOTFOUND"),

@@ -1,5 +1,5 @@
 import { Config, Option } from "effect"
-import { ifSet, setting, whole } from "./Setting.ts"
+import { setting, whole } from "./Setting.ts"
 
 /** Port on which mail comes in if none is set: on this machine only, and if nobody else has it. */
 export const DEFAULT_MAIL_PORT = 2526
@@ -20,7 +20,6 @@ export const TABLE = {
     "2526 on this machine only, if it is free",
     Config.option(Config.Port("MAIL_PORT")),
   ),
-  reportsPort: ifSet("REPORTS_PORT", "The former name of MAIL_PORT.", Config.Port),
   inboundDomain: setting(
     "INBOUND_DOMAIN",
     "Domain below which every account has addresses without DNS of its own. Publish an MX record for *.INBOUND_DOMAIN.",
@@ -38,15 +37,6 @@ export const TABLE = {
     maximum: MOST_BYTES,
   }),
 } as const
-
-interface Ports {
-  readonly mailPort: Option.Option<number>
-  readonly reportsPort: Option.Option<number>
-}
-
-/** The port that the operator has set for incoming mail. */
-export const portOf = ({ mailPort, reportsPort }: Ports): Option.Option<number> =>
-  Option.orElse(mailPort, () => reportsPort)
 
 /** Domain of the addresses that every account has. */
 export const domainOf = (settings: {

@@ -17,7 +17,7 @@ export const addressGuesses: Scenario = {
   bounds: { memory_mib: 300 },
   run: async ({ from, size, target }) => {
     const { domain } = await target.customer()
-    const [port, known] = [target.reportsPort, `hi@${domain}`]
+    const [port, known] = [target.mailPort, `hi@${domain}`]
     const on = async (peer: number, commands: ReadonlyArray<string>) => {
       const client = await Raw.connect(port, "127.0.0.1", from(peer))
       const replies = await client.all(["EHLO mx.example.org", "MAIL FROM:<ana@example.org>", ...commands])

@@ -31,7 +31,7 @@ export const addressHeaders: Scenario = {
       const bytes = message(sender, header, pieces)
       const [submission, report] = [
         { port: target.smtpPort, key: customer.key, sender, recipient: "ana@example.org" },
-        { port: target.reportsPort, sender: "", recipient: path },
+        { port: target.mailPort, sender: "", recipient: path },
       ]
       for (const listener of [submission, report])
         codes.push((await submit({ ...listener, bytes, from: from(nth) })).slice(0, 3))

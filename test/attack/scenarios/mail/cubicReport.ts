@@ -9,14 +9,14 @@ const REPEATS = 1_250
 /** Sends reports as a recipient of one mail can: with a valid return path and without a login. */
 export const cubicReport: Scenario = {
   name: "report of cubic HTML",
-  load: "messages of 6.4 KB to REPORTS_PORT, without a login",
+  load: "messages of 6.4 KB to MAIL_PORT, without a login",
   run: async ({ from, size, target }) => {
     const customer = await target.customer()
     const recipient = target.returnPath(customer, await send(target.http, customer))
     const replies = await Promise.all(
       Array.from({ length: size(2, 10) }, (_, nth) =>
         submit({
-          port: target.reportsPort,
+          port: target.mailPort,
           from: from(nth),
           sender: "",
           recipient,

@@ -38,7 +38,7 @@ export const inboundMail: Scenario = {
     const bytes = size(BYTES.short, BYTES.long)
     const post = (client: number, raw: string) =>
       submit({
-        port: target.reportsPort,
+        port: target.mailPort,
         from: from(client),
         sender: "ana@example.org",
         recipient: `hi@${domain}`,

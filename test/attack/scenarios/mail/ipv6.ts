@@ -36,7 +36,7 @@ export const ipv6: Scenario = {
         sender,
         recipient: "ana@example.org",
       })
-      const reported = await submit({ ...mail, port: service.reportsPort, sender: "", recipient })
+      const reported = await submit({ ...mail, port: service.mailPort, sender: "", recipient })
       const healthy = await sendRequest(service.http, "GET", "/healthz")
       const measured = await sendRequest(metrics, "GET", "/metrics", { headers: { host: `[::1]:${metrics.port}` } })
       // Addresses of one /64 count as one client, whatever proxy they came by and however they are written.

@@ -35,7 +35,7 @@ export const signInDuringReports: Scenario = {
     const codes: Array<string> = []
     const peer = async (nth: number) => {
       while (!isOver) {
-        const mail = { port: target.reportsPort, sender: "", recipient, bytes: dice.pick(all), from: from(nth) }
+        const mail = { port: target.mailPort, sender: "", recipient, bytes: dice.pick(all), from: from(nth) }
         codes.push((await submit(mail)).slice(0, 3))
       }
     }

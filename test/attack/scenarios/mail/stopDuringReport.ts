@@ -12,14 +12,14 @@ const MAX_STOP_MS = 10_000
 /** Stops a separate process while a report is being parsed. */
 export const stopDuringReport: Scenario = {
   name: "SIGTERM during a report",
-  load: "a message of 2 MB to REPORTS_PORT, then SIGTERM",
+  load: "a message of 2 MB to MAIL_PORT, then SIGTERM",
   run: async ({ from, target }) => {
     const service = await Target.startAnother(target)
     try {
       const customer = await service.customer()
       const recipient = service.returnPath(customer, await Target.send(service.http, customer))
       const bytes = cubic("mailer-daemon@mx.attacker.test", recipient, REPEATS)
-      const reply = submit({ port: service.reportsPort, from: from(0), sender: "", recipient, bytes })
+      const reply = submit({ port: service.mailPort, from: from(0), sender: "", recipient, bytes })
       await sleep(PARSING_MS)
       const { code, took_ms } = await service.stop(MAX_STOP_MS)
       const after = `${Math.round(took_ms)} ms`

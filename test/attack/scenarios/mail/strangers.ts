@@ -22,7 +22,7 @@ export const strangers: Scenario = {
   run: async ({ from, size, target }) => {
     const { domain } = await target.customer()
     const recipient = `hi@${domain}`
-    const endpoint = { host: "127.0.0.1", port: target.reportsPort }
+    const endpoint = { host: "127.0.0.1", port: target.mailPort }
     const crowd = await openMany(size(STRANGERS.short, STRANGERS.long), (nth) => open(endpoint, { from: from(nth) }))
     try {
       await sleep(GREETING_MS)
@@ -31,7 +31,7 @@ export const strangers: Scenario = {
       const ordinary = async (nth: number): Promise<string> => {
         const bytes = `From: ana@example.org\r\nSubject: ${nth}\r\n\r\nHello`
         const mail = {
-          port: target.reportsPort,
+          port: target.mailPort,
           from: from(STRANGERS.long + nth),
           sender: "ana@example.org",
           recipient,

@@ -20,8 +20,7 @@ const start = Effect.gen(function* () {
   const receiver = yield* WebhookReceiver.listen()
   const port = yield* Effect.promise(freePort)
   const node = yield* ServiceProcess.start(url, {
-    // The former name of MAIL_PORT.
-    REPORTS_PORT: String(port),
+    MAIL_PORT: String(port),
     INBOUND_DAYS: String(DAYS),
     INBOUND_MAX_BYTES: String(MAX_BYTES),
     WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8",

@@ -1,5 +1,4 @@
 import { Data, Effect, Option } from "effect"
-import * as InboundSettings from "../../settings/InboundSettings.ts"
 import type { Settings } from "../../settings/Settings.ts"
 import { isFree } from "../../smtp/isFree.ts"
 
@@ -14,7 +13,7 @@ interface ListenError extends Error {
 
 type ListenSettings = Pick<
   Settings,
-  "port" | "smtpPort" | "smtpsPort" | "mailPort" | "reportsPort" | "metricsPort" | "metricsHost" | "host" | "roles"
+  "port" | "smtpPort" | "smtpsPort" | "mailPort" | "metricsPort" | "metricsHost" | "host" | "roles"
 >
 
 /** A port of the settings, and the setting that names it. */
@@ -28,14 +27,13 @@ const portsOf = (settings: ListenSettings): ReadonlyArray<PortSetting> => {
   const { host, mailPort, metricsHost, metricsPort, port, roles, smtpPort, smtpsPort } = settings
   const one = (name: string, host: string, port: Option.Option<number>): ReadonlyArray<PortSetting> =>
     Option.isNone(port) ? [] : [{ name, host, port: port.value }]
-  const mail = Option.isSome(mailPort) ? "MAIL_PORT" : "REPORTS_PORT"
   return [
     ...(roles.includes("api") ? one("PORT", host, Option.some(port)) : []),
     ...(roles.includes("smtp")
       ? [
           ...one("SMTP_PORT", host, Option.some(smtpPort)),
           ...one("SMTPS_PORT", host, smtpsPort),
-          ...one(mail, host, InboundSettings.portOf(settings)),
+          ...one("MAIL_PORT", host, mailPort),
         ]
       : []),
     ...one("METRICS_PORT", metricsHost, metricsPort),

@@ -230,7 +230,7 @@ export const smtp = (settings: Settings) =>
       const inbound = InboundMail.make({ days, maxBytes, name: common.name })
       const listenAt = (place: { readonly host?: string; readonly port: number }) =>
         MailListener.start({ ...common, ...place, returnPath, inbound })
-      const mail = Option.match(InboundSettings.portOf(settings), {
+      const mail = Option.match(settings.mailPort, {
         // Another process on this machine may have the usual place.
         onNone: () =>
           Effect.catchIf(listenAt(USUAL_MAIL_PLACE), isInUse, () => Effect.as(Effect.logWarning(NO_MAIL), null)),

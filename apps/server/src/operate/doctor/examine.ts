@@ -20,7 +20,6 @@ import { checkDaneResolver } from "./checkDaneResolver.ts"
 import { checkDkimKeys } from "./checkDkimKeys.ts"
 import * as MailSettings from "../../settings/MailSettings.ts"
 import * as Finding from "./Finding.ts"
-import * as InboundSettings from "../../settings/InboundSettings.ts"
 import * as NameChecks from "./NameChecks.ts"
 import { checkPort25, type Host } from "./checkPort25.ts"
 import { checkRelay } from "./checkRelay.ts"
@@ -75,9 +74,9 @@ const direct = (settings: Settings, { direct, targets }: Options, name: string, 
       ? NameChecks.ehloName(name, NameChecks.ownAddresses(), weight)
       : Effect.succeed(Finding.skipped("ehlo name", reason)),
     wanted || used.has("relay")
-      ? NameChecks.returnPath(settings.returnPathDomain, Option.isSome(InboundSettings.portOf(settings)))
+      ? NameChecks.returnPath(settings.returnPathDomain, Option.isSome(settings.mailPort))
       : Effect.succeed(Finding.skipped("return path", "mail in the sandbox does not bounce")),
-    Option.isSome(InboundSettings.portOf(settings))
+    Option.isSome(settings.mailPort)
       ? NameChecks.reportAuthorization(settings.returnPathDomain)
       : Effect.succeed(
           Finding.skipped("dmarc reports", "no MAIL_PORT is set, so mail comes in from this machine only"),
