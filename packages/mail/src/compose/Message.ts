@@ -121,21 +121,14 @@ const checkHeaders = (message: Message): Refusal => {
 }
 
 /**
- * Returns the message's own headers that may be written. Mail that was accepted by an earlier release may still hold others,
- * which no server gets, whatever was checked before.
+ * Returns the message's own headers that may be written. Acceptance refuses all others; no server gets one even if the log
+ * holds it, such as an imported log.
  */
 export const customHeaders = ({ allowedHeaders, headers = {} }: Message): ReadonlyArray<[string, string]> =>
   Object.entries(headers).filter(([name]) => !Header.isReservedHeader(name) && !steers(name, allowedHeaders))
 
 const steers = (name: string, allowed: ReadonlyArray<string> = SteeringHeader.NONE_ALLOWED): boolean =>
   SteeringHeader.isSteering(name) && !allowed.includes(name)
-
-/** Returns the names of headers that a message holds and that are not written because providers obey them. */
-export const removedHeaders = ({
-  allowedHeaders,
-  headers = {},
-}: Pick<Message, "allowedHeaders" | "headers">): ReadonlyArray<string> =>
-  Object.keys(headers).filter((name) => steers(name, allowedHeaders))
 
 const checkUnsubscribe = (url: string | undefined): Refusal => {
   if (url === undefined) return undefined

@@ -5,7 +5,7 @@ import * as Turn from "@waybill/runtime/flow/Turn"
 import type * as EmailState from "@waybill/domain/email/EmailState"
 import * as Compose from "@waybill/mail/compose/Compose"
 import * as Dkim from "@waybill/mail/dkim/Dkim"
-import { type Message, removedHeaders } from "@waybill/mail/compose/Message"
+import type { Message } from "@waybill/mail/compose/Message"
 import type { ForwardedMail } from "@waybill/mail/inbound/forwardedMail"
 import * as Parser from "@waybill/mail/parsing/Parser"
 import type { HtmlEdits } from "@waybill/mail/compose/TrackedHtml"
@@ -185,20 +185,7 @@ export const composeAndSign = (
               Effect.andThen(Dkim.sign(bytes, keys)),
               Effect.map((signed) => ({ bytes: signed, smtpUtf8 })),
             ),
-  ).pipe(Effect.tap(() => reportRemoved(pending.message)))
-
-/** Logs headers that were left out, which only mail of an earlier release has. */
-const reportRemoved = ({
-  accepted: { allowed_headers, email_id, headers },
-}: EmailState.AcceptedEmail): Effect.Effect<void> => {
-  const removed = removedHeaders({ headers, allowedHeaders: allowed_headers })
-  return removed.length === 0
-    ? Effect.void
-    : Effect.logWarning("headers that steer a provider are left out of a message of an earlier release", {
-        email_id,
-        headers: removed.join(", "),
-      })
-}
+  )
 
 /** Returns the return path for these recipients. Their servers see it, so it names only recipients they may report on. */
 export const returnPathFor = (
