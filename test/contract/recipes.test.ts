@@ -65,7 +65,7 @@ const load = <A>(path: string): Promise<A> => import(/* @vite-ignore */ join(cop
 
 const copySources = (): void => {
   const isSource = (path: string) => !/node_modules|\/dist\b/u.test(path)
-  const tests = ["test/domain/webhook", "test/fixtures/events", "test/store/search", "test/support"]
+  const tests = ["test/domain/stream", "test/fixtures/events", "test/store/search", "test/support"]
   for (const folder of ["packages", "apps/server", "scripts/generate", ...tests])
     cpSync(folder, join(copy, folder), { recursive: true, filter: isSource })
   cpSync("package.json", join(copy, "package.json"))
@@ -89,7 +89,7 @@ afterAll(() => rmSync(copy, { recursive: true, force: true }))
 
 // The reminder that the page names.
 describe("the recipe of an event:", async () => {
-  await load("test/domain/webhook/domainEvent.test.ts")
+  await load("test/domain/stream/domainEvent.test.ts")
 })
 
 plain("the recipes change files once, and the result compiles", { timeout: 180_000 }, () => {

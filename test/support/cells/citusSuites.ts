@@ -7,9 +7,9 @@
  * - `store/outbox/processes`: has sessions on the first server, and a cell on a node has its own there;
  * - `store/commit/contention`, `store/feed/feed`, `store/postgres/epoch`: their stores put accounts into the first cell;
  * - `store/rebuild/projectionsCommand`: commands go over both cells, and print both;
- * - `store/postgres/migrations`: of the whole database, and `citus-cells` has those of cells;
+ * - `store/database/migrations`: of the whole database, and `citus-cells` has those of cells;
  * - `store/postgres/sqlErrors`: errors of a server, to which a lock or a role on the coordinator gives rise;
- * - `store/operations/{backup,cellsCommand}`: start servers of their own, or expect that there is no Citus.
+ * - `store/backup/backup`, `store/operations/cellsCommand`: start servers of their own, or expect that there is no Citus.
  * Suites of rebuilds and of the feed over several cells run in `citus-cells`.
  */
 export const FILES = [
@@ -17,12 +17,14 @@ export const FILES = [
   "test/server/{compat,domainReports,feed,http,links,mcp,providers,signIn,smtp,testMode,webhooks,worker}/*.test.ts",
   "test/store/admission/!(admission).test.ts",
   "test/store/commit/{eventStore,packedEvents}.test.ts",
-  "test/store/erasure/{content,eraseCommand,eraseHistories,retention,sandbox}.test.ts",
+  "test/store/{content,copy,secrets,users}/*.test.ts",
+  "test/store/erasure/{eraseCommand,eraseHistories,retention}.test.ts",
   "test/store/feed/{cursors,eventKinds,feedSoak}.test.ts",
   "test/store/operations/{audit,conservation,eventsCommand}.test.ts",
   "test/store/outbox/!(processes).test.ts",
-  "test/store/postgres/{copyReader,idKey,pipelinedConnection,testClock}.test.ts",
+  "test/store/postgres/{idKey,testClock}.test.ts",
   "test/store/rebuild/{foldThreads,rebuild,rebuildProgress}.test.ts",
+  "test/store/routing/pipelinedConnection.test.ts",
   "test/store/search/{emailLogChoice,emailLogQuery}.test.ts",
   "test/store/statistics/*.test.ts",
   "test/store/streams/{longStreams,streamStateCache}.test.ts",
@@ -30,11 +32,12 @@ export const FILES = [
 
 /**
  * Suites of cells, which make their own, here on nodes of Citus. The suites that need Citus make their databases themselves, and
- * `store/cells/cells` is of schemas beside the first one, which share its positions.
+ * `store/routing/cells` is of schemas beside the first one, which share its positions.
  */
 export const OF_CELLS = [
-  "test/{server,store}/cells/!(citus|cells.test)*.test.ts",
-  "test/{server,store}/cells/moves/*.test.ts",
+  "test/{server,store}/cells/!(citus)*.test.ts",
+  "test/server/cells/moves/*.test.ts",
+  "test/store/{locks,moves,routing/directory}/*.test.ts",
 ]
 
 /** The cell, which has a name of its own, because the search path of its tables must differ from that of the first one. */
@@ -80,7 +83,7 @@ export const SKIPPED: Readonly<Record<string, Readonly<Record<string, string>>>>
   "test/server/worker/scheduled.test.ts": {
     "sends scheduled mail on time with 200,000 waiting rows, without reading them": READS_COORDINATOR,
   },
-  "test/store/cells/directory.test.ts": {
+  "test/store/routing/directory/directory.test.ts": {
     "is waited for when it was last read long ago": ASKS_NODE,
   },
   "test/store/commit/eventStore.test.ts": {
@@ -101,7 +104,7 @@ export const SKIPPED: Readonly<Record<string, Readonly<Record<string, string>>>>
   "test/store/statistics/monthlyUsage.test.ts": {
     "equals the accepted recipients less the canceled ones, whatever happens to commit batches": OTHER_SERVER,
   },
-  "test/store/outbox/secrets.test.ts": {
+  "test/store/secrets/secrets.test.ts": {
     "is deleted when it expired or its owner was never created": OF_INSTANCE,
     "names the cell, and keeps the former key needed until the cell has its turn": OWN_CELLS,
   },
