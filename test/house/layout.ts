@@ -15,7 +15,7 @@ const target = (path: string, specifier: string): string | undefined => {
 const MIN_FILES = 3
 const MAX_FILES = 15
 
-/** Folders with fewer than `MIN_FILES` or more than `MAX_FILES` files of their own, each with its number. */
+/** Folders with too few or too many files of their own, each with its number. A folder of tests may hold one: it mirrors one of sources. */
 export const oddFolders = (isHeld: (folder: string) => boolean): ReadonlyArray<string> => {
   const files = new Map<string, number>()
   for (const path of paths) {
@@ -23,8 +23,26 @@ export const oddFolders = (isHeld: (folder: string) => boolean): ReadonlyArray<s
     if (isHeld(folder)) files.set(folder, (files.get(folder) ?? 0) + 1)
   }
   return [...files]
-    .filter(([, count]) => count < MIN_FILES || count > MAX_FILES)
+    .filter(([folder, count]) => count < (folder.startsWith("test/") ? 1 : MIN_FILES) || count > MAX_FILES)
     .map(([folder, count]) => `${folder} holds ${count} ${count === 1 ? "file" : "files"}`)
+}
+
+/** Each test of a package that has the name of a source file of it, but is in another folder than that file. */
+export const testsElsewhere = (files: ReadonlyArray<string> = paths): ReadonlyArray<string> => {
+  const folders = new Map<string, Array<string>>()
+  for (const path of files) {
+    const [, name, folder] = /^packages\/([^/]+)\/src(\/.+)?\/[^/]+$/u.exec(path) ?? []
+    if (name === undefined) continue
+    const test = `${name} ${posix.basename(path).split(".")[0]?.toLowerCase()}`
+    folders.set(test, [...(folders.get(test) ?? []), `test/${name}${folder ?? ""}`])
+  }
+  return files.flatMap((path) => {
+    const [, name, test] = /^test\/([^/]+)\/(?:.+\/)?([^/]+)\.test\.ts$/u.exec(path) ?? []
+    const homes = folders.get(`${name} ${test?.toLowerCase()}`)
+    return homes === undefined || homes.includes(posix.dirname(path))
+      ? []
+      : [`${path} belongs in ${homes.join(" or ")}`]
+  })
 }
 
 /** Groups of files that import each other, directly or through others; imports of types count. */
