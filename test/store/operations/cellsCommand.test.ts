@@ -46,7 +46,7 @@ layer(Store, { excludeTestServices: true })("cells command", (it) => {
       yield* refresh
       yield* World.accountIn("cell_b")
       yield* World.account()
-      const listed = (yield* json("list")) as ReadonlyArray<CellList.CellStatus>
+      const listed = (yield* json("list")) as Effect.Success<ReturnType<typeof CellList.list>>
       assert.deepStrictEqual(
         listed.map(({ accounts, name, state }) => [name, state, accounts]),
         [

@@ -1,8 +1,5 @@
 import * as Account from "@waybill/domain/account/Account"
 import * as Address from "@waybill/domain/values/Address"
-import type { Cell } from "@waybill/domain/instance/Cell"
-import type { RebuildProgress } from "@waybill/domain/instance/RebuildProgress"
-import type { WorkerProcess } from "@waybill/domain/instance/WorkerProcess"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Plan from "@waybill/domain/account/Plan"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -28,6 +25,24 @@ export const AccountChange = Schema.Struct({
 export const Nothing = Schema.Record(Schema.String, Schema.Never)
 
 export const Swap = Schema.Struct({ back: Schema.Boolean })
+
+/** A cell as operators see it. What only the cell itself knows is `null` if it does not answer. */
+interface Cell {
+  readonly name: string
+  readonly state: "open" | "full" | "draining"
+  /** Server that it lies on, if it is a node of Citus or one of its own. */
+  readonly node: string | null
+  readonly accounts: number | null
+  /** Recipients accepted by its accounts in all months. */
+  readonly emails: number | null
+  readonly bytes: number | null
+  /** Positions of the log between its slowest follower and its last event. */
+  readonly lag: number | null
+  /** Events per second in the last seconds. */
+  readonly per_second: number | null
+  /** Rows of the outbox that are due and wait. */
+  readonly waiting: number | null
+}
 
 export interface Cells {
   readonly data: ReadonlyArray<Cell>
@@ -114,6 +129,17 @@ export interface SourceAddresses {
   readonly pools: ReadonlyArray<SourcePool>
 }
 
+/** A process with a worker, as operators see it. */
+interface WorkerProcess {
+  readonly id: string
+  readonly started_at: string
+  readonly beat_at: string
+  /** Whether its heartbeat is recent. Other processes take over the work of a process that is not alive. */
+  readonly alive: boolean
+  /** Number of rows that it has leased. */
+  readonly leases: number
+}
+
 export interface Nodes {
   readonly nodes: ReadonlyArray<WorkerProcess>
   readonly connections: ReadonlyArray<{
@@ -165,7 +191,19 @@ export interface ProjectionJob {
   readonly ended: null | { readonly good: boolean; readonly said: string }
 }
 
-export interface ProjectionUnderWay extends RebuildProgress {
+/** Progress of a rebuild that is running, on any node or the command line, or was left unfinished. */
+export interface ProjectionUnderWay {
+  readonly name: string
+  /** `null` during a comparison or a swap, which builds nothing. */
+  readonly version: number | null
+  /** Whether a process is working on it now. */
+  readonly working: boolean
+  readonly phase: "folding" | "indexing" | "comparing"
+  readonly events: number
+  /** Estimated number of events in the log for this read model. */
+  readonly total: number
+  readonly slices: number
+  readonly slices_done: number
   /** Cell of its table; left out if there is only one. */
   readonly cell?: string
 }

@@ -1,4 +1,3 @@
-import type { WorkerProcess } from "@waybill/domain/instance/WorkerProcess"
 import { Duration, Effect } from "effect"
 import type { CellName } from "../routing/CellName.ts"
 import * as Cells from "../routing/Cells.ts"
@@ -34,10 +33,17 @@ export const accounts = Effect.fn("AccountUsage.accounts")(function* (month: str
   return { rows: rows.toSorted((a, b) => (a.record.id < b.record.id ? -1 : 1)), missing }
 })
 
+interface WorkerRow {
+  readonly id: string
+  readonly started_at: string
+  readonly beat_at: string
+  readonly alive: boolean
+}
+
 /** Lists the processes with a worker, with their heartbeats and number of leases. */
 export const nodes = Effect.fn("AccountUsage.nodes")(function* () {
   const sql = yield* Sql
-  const processes = yield* sql<Omit<WorkerProcess, "leases">>`
+  const processes = yield* sql<WorkerRow>`
       SELECT p.id, ${Iso.iso(sql, "p.started_at")} AS started_at, ${Iso.iso(sql, "p.beat_at")} AS beat_at,
         p.beat_at > now() - make_interval(secs => ${Duration.toSeconds(Registrations.SILENT_AFTER)}::float8) AS alive
       FROM processes p ORDER BY p.started_at`
@@ -47,7 +53,7 @@ export const nodes = Effect.fn("AccountUsage.nodes")(function* () {
       SELECT lease_owner AS owner, count(*)::int AS n FROM outbox WHERE lease_token IS NOT NULL AND ${isOwn} GROUP BY 1`,
   )
   const leases = yield* Cells.rowsOfReachable(leased)
-  return processes.map((node): WorkerProcess => {
+  return processes.map((node) => {
     const own = leases.filter(({ owner }) => owner === node.id)
     return { ...node, leases: own.reduce((sum, { n }) => sum + n, 0) }
   })

@@ -1,4 +1,3 @@
-import type { Cell } from "@waybill/domain/instance/Cell"
 import { Effect, Exit } from "effect"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
@@ -15,16 +14,17 @@ import { Sql } from "../postgres/Sql.ts"
 
 const CONCURRENT_CELLS = 8
 
-export interface CellStatus extends Cell {
+interface CellRow {
   readonly name: CellName
+  readonly state: "open" | "full" | "draining"
   readonly made_at: string
 }
 
-/** Lists all cells, the first one first. */
+/** Lists all cells, the first one first. What only a cell itself knows is `null` if it does not answer. */
 export const list = Effect.fn("CellList.list")(
   function* () {
     const sql = yield* Sql
-    const cells = yield* sql<Pick<CellStatus, "name" | "state" | "made_at">>`
+    const cells = yield* sql<CellRow>`
     SELECT name, state, ${Iso.iso(sql, "made_at")} AS made_at FROM cells ORDER BY name <> ${FIRST}, name`
     const nodes = yield* CellNodes.ofCells()
     const strays = yield* (yield* Cells).strays
@@ -39,7 +39,7 @@ export const list = Effect.fn("CellList.list")(
           ).pipe(Effect.provideService(StrayAccounts.StrayAccounts, strays.get(cell.name) ?? StrayAccounts.NONE))
           const exit = yield* Effect.exit(Effect.timeout(counting, ANSWER_WITHIN))
           const node = nodes.get(cell.name) ?? (yield* serverOf(cell.name)) ?? null
-          return { ...cell, node, ...(Exit.isSuccess(exit) ? exit.value : UNKNOWN) } satisfies CellStatus
+          return { ...cell, node, ...(Exit.isSuccess(exit) ? exit.value : UNKNOWN) }
         }),
       { concurrency: CONCURRENT_CELLS },
     )

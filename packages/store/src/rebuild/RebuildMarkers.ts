@@ -1,4 +1,3 @@
-import type { RebuildProgress } from "@waybill/domain/instance/RebuildProgress"
 import { Effect } from "effect"
 import * as Projections from "./versions/Projections.ts"
 import * as Rebuild from "./Rebuild.ts"
@@ -36,16 +35,12 @@ export const inProgress = Effect.fn("RebuildMarkers.inProgress")(function* () {
       const fill = building.find((each) => each.name === name)
       const isWorkedOn = working.has(name)
       if (fill === undefined)
-        return isWorkedOn
-          ? [{ name, version: null, working: true, phase: "comparing", ...NO_PROGRESS } satisfies RebuildProgress]
-          : []
+        return isWorkedOn ? [{ name, version: null, working: true, phase: "comparing" as const, ...NO_PROGRESS }] : []
       const { events, is_given_out, slices, slices_done, version } = fill
       const isFolded = is_given_out && slices === slices_done
       const total = Math.max(events, isFolded ? 0 : yield* Rebuild.estimate(model))
       const phase = isFolded ? "indexing" : "folding"
-      return [
-        { name, version, working: isWorkedOn, phase, events, total, slices, slices_done } satisfies RebuildProgress,
-      ]
+      return [{ name, version, working: isWorkedOn, phase, events, total, slices, slices_done } as const]
     }),
   )
   return fills.flat()
