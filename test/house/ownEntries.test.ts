@@ -22,7 +22,7 @@ const SAFE: ReadonlyArray<string> = [
   "apps/server/src/http/pages/DashboardPages.ts",
   "apps/server/src/http/pages/reference/Examples.ts",
   "apps/server/src/smtp/Submission.ts",
-  "apps/server/src/services/ResendEvent.ts",
+  "apps/server/src/webhookFormats/ResendEvent.ts",
   "packages/domain/src/email/Script.ts",
   "packages/mail/src/transport/Simulator.ts",
   "packages/nodemailer-transport/src/Api.ts",

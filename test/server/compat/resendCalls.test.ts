@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { createHmac } from "node:crypto"
 import { Resend } from "resend"
-import * as ResendReceived from "../../../apps/server/src/services/ResendReceived.ts"
+import * as ResendReceived from "../../../apps/server/src/webhookFormats/ResendReceived.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import { CALLS } from "./resendCalls.ts"

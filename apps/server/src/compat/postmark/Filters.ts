@@ -1,6 +1,6 @@
 import * as Table from "@waybill/domain/values/Table"
 import { Effect } from "effect"
-import * as Words from "../../services/PostmarkWords.ts"
+import * as Words from "../../webhookFormats/PostmarkWords.ts"
 import type { Spelling } from "../Respelling.ts"
 import * as Refusals from "./Refusals.ts"
 

@@ -1,5 +1,5 @@
 import { Data } from "effect"
-import * as Words from "../../services/PostmarkWords.ts"
+import * as Words from "../../webhookFormats/PostmarkWords.ts"
 
 export class TooManyMessages extends Data.TaggedError("TooManyMessages")<{ readonly most: number }> {
   readonly status = 400

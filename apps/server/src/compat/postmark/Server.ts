@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import type { Route } from "../Door.ts"
 import * as Native from "../Native.ts"
 import * as Filters from "./Filters.ts"
-import * as PostmarkInbound from "../../services/PostmarkInbound.ts"
-import * as Words from "../../services/PostmarkWords.ts"
+import * as PostmarkInbound from "../../webhookFormats/PostmarkInbound.ts"
+import * as Words from "../../webhookFormats/PostmarkWords.ts"
 
 /** Postmark's server is the account of the key. What Waybill has in another form, such as webhooks, is empty. */
 const server: Route = {

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import * as FileLinks from "./FileLinks.ts"
 import { nativePath } from "../nativePath.ts"
 import * as Native from "../Native.ts"
-import * as ResendReceived from "../../services/ResendReceived.ts"
+import * as ResendReceived from "../../webhookFormats/ResendReceived.ts"
 
 /** Returns the attachments of an email, each with an id of its own and a link that works for some time without a key. */
 const attachmentsOf = Effect.fnUntraced(function* (id: string | undefined, host: string | undefined) {

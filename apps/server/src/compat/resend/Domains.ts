@@ -5,7 +5,7 @@ import { decodeBody } from "../decodeBody.ts"
 import { nativePath } from "../nativePath.ts"
 import { renamed } from "../renamed.ts"
 import * as Native from "../Native.ts"
-import * as ResendDomain from "../../services/ResendDomain.ts"
+import * as ResendDomain from "../../webhookFormats/ResendDomain.ts"
 import * as Paging from "./Paging.ts"
 
 const only = <A extends string>(value: A, message: string) =>

@@ -5,7 +5,7 @@ import type { Route } from "../Door.ts"
 import * as FileLinks from "./FileLinks.ts"
 import { nativePath } from "../nativePath.ts"
 import * as Native from "../Native.ts"
-import * as ResendReceived from "../../services/ResendReceived.ts"
+import * as ResendReceived from "../../webhookFormats/ResendReceived.ts"
 import * as Paging from "./Paging.ts"
 
 const fieldsOf = (mail: InboundEmail) => ({

@@ -9,9 +9,9 @@ import { randomBytes } from "node:crypto"
 import * as InboundRecords from "../../inbound/InboundRecords.ts"
 import type * as AttachmentLinks from "../../links/AttachmentLinks.ts"
 import type { RecordSettings } from "../../settings/Instance.ts"
-import * as PostmarkInbound from "../../services/PostmarkInbound.ts"
-import * as Words from "../../services/PostmarkWords.ts"
-import * as SendGridInbound from "../../services/SendGridInbound.ts"
+import * as PostmarkInbound from "../../webhookFormats/PostmarkInbound.ts"
+import * as TestModeWords from "../../webhookFormats/TestModeWords.ts"
+import * as SendGridInbound from "../../webhookFormats/SendGridInbound.ts"
 import * as WebhookPayload from "./WebhookPayload.ts"
 
 /** Maximum bytes of each text of a received mail in a call of our own format; the other formats have all of it. */
@@ -60,7 +60,7 @@ export const make = Effect.fn("InboundBody.make")(function* (
     const input = {
       bytes,
       raw,
-      record: { ...PostmarkInbound.fieldsOf(mail), ...Words.modeOf(livemode) },
+      record: { ...PostmarkInbound.fieldsOf(mail), ...TestModeWords.modeOf(livemode) },
       attachments,
       findings: PostmarkInbound.findingsOf(mail),
       isReply: PostmarkInbound.isReply(mail),

@@ -2,9 +2,9 @@ import type * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import type { RecordSettings } from "../../settings/Instance.ts"
 import * as InboundRecords from "../../inbound/InboundRecords.ts"
-import * as PostmarkEvent from "../../services/PostmarkEvent.ts"
-import * as ResendEvent from "../../services/ResendEvent.ts"
-import * as SendGridEvent from "../../services/SendGridEvent.ts"
+import * as PostmarkEvent from "../../webhookFormats/PostmarkEvent.ts"
+import * as ResendEvent from "../../webhookFormats/ResendEvent.ts"
+import * as SendGridEvent from "../../webhookFormats/SendGridEvent.ts"
 
 /** Version of the payload. Fields may be added within a version, but none is changed or removed. */
 export const API_VERSION = "v1"

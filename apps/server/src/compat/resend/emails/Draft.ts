@@ -8,7 +8,7 @@ import * as RemoteFile from "../../RemoteFile.ts"
 import { templateName } from "../templates/templateName.ts"
 import * as Mailboxes from "./Mailboxes.ts"
 import * as ResendMessage from "./ResendMessage.ts"
-import * as Tags from "../../../services/ResendTags.ts"
+import * as Tags from "../../../webhookFormats/ResendTags.ts"
 
 /** The body of our own send for a message, and the files that are still to be fetched for it. */
 export interface Draft {

@@ -10,7 +10,7 @@ import * as Draft from "./Draft.ts"
 import * as ResendMessage from "./ResendMessage.ts"
 import * as Native from "../../Native.ts"
 import * as Paging from "../Paging.ts"
-import * as Tags from "../../../services/ResendTags.ts"
+import * as Tags from "../../../webhookFormats/ResendTags.ts"
 
 const send: Route = {
   method: "POST",

@@ -11,7 +11,7 @@ import * as chrono from "chrono-node"
 import * as Fields from "../../lenient/Fields.ts"
 import * as Pairs from "../../lenient/Pairs.ts"
 import * as SenderTime from "./SenderTime.ts"
-import * as Tags from "../../../services/ResendTags.ts"
+import * as Tags from "../../../webhookFormats/ResendTags.ts"
 
 const oneOrMany = (maximum: number) =>
   Schema.Union([Schema.String, Schema.Array(Schema.String).check(Checks.items(0, maximum, "addresses"))])

@@ -7,6 +7,7 @@ import * as Bounce from "./PostmarkBounce.ts"
 import * as PostmarkInbound from "./PostmarkInbound.ts"
 import * as Reader from "./PostmarkReader.ts"
 import * as Words from "./PostmarkWords.ts"
+import * as TestModeWords from "./TestModeWords.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -25,11 +26,14 @@ export const make = (dispatch: WebhookDeliveries.Dispatch): Json => {
     RecordType: typeOf(dispatch),
     MessageStream: Words.STREAM,
     ServerID: Words.SERVER_ID,
-    ...Words.modeOf(livemode),
+    ...TestModeWords.modeOf(livemode),
   }
   if (event === null) return base
   if (event.stream === "inbound")
-    return { ...PostmarkInbound.fieldsOf(InboundRecords.ofEvent(event.data, livemode)), ...Words.modeOf(livemode) }
+    return {
+      ...PostmarkInbound.fieldsOf(InboundRecords.ofEvent(event.data, livemode)),
+      ...TestModeWords.modeOf(livemode),
+    }
   const { Metadata, Tag } = Words.labelsOf({ ...Words.UNLABELED, ...dispatch.email })
   const id = event.stream === "email" ? event.stream_id : event.data["email_id"]
   const MessageID = typeof id === "string" ? Uuid.of(id) : null

@@ -6,7 +6,7 @@ import { presentDomain } from "../operate/presentDomain.ts"
 import * as Uuids from "../requests/Uuids.ts"
 import * as InboundRecords from "../inbound/InboundRecords.ts"
 import * as ResendDomain from "./ResendDomain.ts"
-import * as Words from "./PostmarkWords.ts"
+import * as TestModeWords from "./TestModeWords.ts"
 import * as ResendReceived from "./ResendReceived.ts"
 import * as Tags from "./ResendTags.ts"
 
@@ -27,7 +27,7 @@ export const make = (dispatch: WebhookDeliveries.Dispatch, settings: RecordSetti
   const { event, livemode } = dispatch
   return {
     type: typeOf(dispatch),
-    ...Words.modeOf(livemode),
+    ...TestModeWords.modeOf(livemode),
     created_at: WebhookDeliveries.occurredAt(dispatch),
     data: event === null ? {} : Uuids.spelled(dataOf(dispatch, event, settings)),
   }

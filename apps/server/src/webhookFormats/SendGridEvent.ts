@@ -8,6 +8,7 @@ import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import * as InboundRecords from "../inbound/InboundRecords.ts"
 import * as SendGridInbound from "./SendGridInbound.ts"
 import * as Words from "./PostmarkWords.ts"
+import * as TestModeWords from "./TestModeWords.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -29,7 +30,7 @@ export const make = (dispatch: WebhookDeliveries.Dispatch): Json | ReadonlyArray
   const { email, event, event_id, livemode } = dispatch
   const name = typeOf(dispatch)
   const at = Timestamp.toMillis(String(WebhookDeliveries.occurredAt(dispatch)) as Timestamp.Timestamp)
-  const base = { event: name, timestamp: Math.floor(at / Timestamp.SECOND), ...Words.modeOf(livemode) }
+  const base = { event: name, timestamp: Math.floor(at / Timestamp.SECOND), ...TestModeWords.modeOf(livemode) }
   if (event === null) return [{ email: "", ...base, sg_event_id: event_id }]
   // The call has a form of these fields, and those of the content.
   if (event.stream === "inbound") return SendGridInbound.fieldsOf(InboundRecords.ofEvent(event.data, livemode))

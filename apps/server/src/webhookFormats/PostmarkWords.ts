@@ -7,9 +7,6 @@ export const STREAM = "outbound"
 /** Postmark's number of the account, which is the only server that its keys know. */
 export const SERVER_ID = 1
 
-/** Says in the calls of other services, which have no such field, that an event is about test mail. */
-export const modeOf = (livemode: boolean) => (livemode ? {} : { livemode })
-
 /** Tags and metadata of a message, as its log record has them. */
 export interface Labeled {
   readonly tags: ReadonlyArray<string>
