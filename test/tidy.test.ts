@@ -160,12 +160,6 @@ describe("layout", () => {
     assert.deepStrictEqual(Layout.oddFolders(isHeld), [])
   })
 
-  it("a test with the name of a package's file is in the folder of that file", () => {
-    assert.deepStrictEqual(Layout.testsElsewhere(), [])
-    const files = ["packages/a/src/b/Cde.ts", "test/a/b/cde.test.ts", "test/a/f/cde.test.ts", "test/a/f/other.test.ts"]
-    assert.deepStrictEqual(Layout.testsElsewhere(files), ["test/a/f/cde.test.ts belongs in test/a/b"])
-  })
-
   it("a folder imports only folders in layers below it, types included", () => {
     const { text } = read("docs/architecture.md")
     assert.deepStrictEqual(Layout.againstLayers(text), [])

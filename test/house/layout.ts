@@ -193,6 +193,19 @@ export const misnamed = (): ReadonlyArray<string> => {
   })
 }
 
+const KEYED =
+  /(?:class (\w+) extends |const (\w+)(?:: [^=]+)? = )Context\.(?:Service|Reference)(?:<[^]*?>)?(?:\(\))?\(\s*"([^"]*)"/gu
+
+/** Services whose key is not the path of their file, followed by their name if the file has another one. */
+export const wrongKeys = (files: ReadonlyArray<Source> = sources): ReadonlyArray<string> =>
+  files.flatMap(({ path, text }) => {
+    const file = path.replace(/^(?:packages|apps)\/([^/]+)\/src\/(.+)\.tsx?$/u, "@waybill/$1/$2")
+    const keyed = [...text.matchAll(KEYED)].map(([, service, reference, key]) => ({ name: service ?? reference, key }))
+    return keyed
+      .filter(({ key, name }) => key !== (posix.basename(file) === name ? file : `${file}/${name}`))
+      .map(({ key, name }) => `${path}: ${name} has the key ${key}`)
+  })
+
 const RIDDLE =
   /^(?:Who|Whoever|Whose|What|Of|As|For whom|For what|Before|Beside|Beyond|Nobody|Somebody|All that|Told|Said|Asked|By|On) /
 

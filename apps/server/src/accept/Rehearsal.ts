@@ -18,7 +18,7 @@ export class Rehearsal {
 }
 
 /** The rehearsal that the call in progress is part of; `undefined` for a send. */
-export const Current = Context.Reference<Rehearsal | undefined>("@waybill/server/accept/Rehearsal", {
+export const Current = Context.Reference<Rehearsal | undefined>("@waybill/server/accept/Rehearsal/Current", {
   defaultValue: () => undefined,
 })
 

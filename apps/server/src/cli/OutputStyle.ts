@@ -21,12 +21,12 @@ const styleOf = ({ columns, isTTY }: NodeJS.WriteStream): Style => {
 }
 
 /** Standard output of this process. */
-export const StandardOutput = Context.Reference<Style>("@waybill/server/cli/StandardOutput", {
+export const StandardOutput = Context.Reference<Style>("@waybill/server/cli/OutputStyle/StandardOutput", {
   defaultValue: () => styleOf(process.stdout),
 })
 
 /** Standard error of this process, to which errors go. */
-export const StandardError = Context.Reference<Style>("@waybill/server/cli/StandardError", {
+export const StandardError = Context.Reference<Style>("@waybill/server/cli/OutputStyle/StandardError", {
   defaultValue: () => styleOf(process.stderr),
 })
 

@@ -47,7 +47,7 @@ export class NativeApi extends Context.Service<
   {
     readonly call: (request: NativeRequest) => Effect.Effect<Answer, NativeError>
   }
->()("@waybill/server/compat/NativeApi") {}
+>()("@waybill/server/compat/Door/NativeApi") {}
 
 /**
  * Services that a door may use: Waybill's own API, DNS to fetch files by URL, the keys that sign links to files, the log for

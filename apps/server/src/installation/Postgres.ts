@@ -27,7 +27,7 @@ export class Postgres extends Context.Service<
     /** Fails when the embedded server ended unexpectedly and could not be restarted; never otherwise. */
     readonly died: Effect.Effect<never, ServerDied>
   }
->()("@waybill/server/Postgres") {
+>()("@waybill/server/installation/Postgres") {
   /**
    * For the service: starts the embedded server, or fails if another process uses its folder. `launched` completes once
    * the server only has to be waited for.

@@ -6,7 +6,7 @@ import { type CachedSet, cachedSet } from "../process/cachedSet.ts"
 export const STOPPED_LINKS_EVERY = Duration.seconds(3)
 
 /** Accounts whose tracked links are disabled, cached in memory so that following a link needs no query. */
-export class StoppedLinks extends Context.Service<StoppedLinks, CachedSet>()("@waybill/server/StoppedLinks") {}
+export class StoppedLinks extends Context.Service<StoppedLinks, CachedSet>()("@waybill/server/links/StoppedLinks") {}
 
 export const layer = Layer.effect(
   StoppedLinks,

@@ -47,7 +47,7 @@ export class Visits extends Context.Service<
     /** Queues a visit. Never waits and never fails; a visit beyond the limits is counted and dropped. */
     readonly note: (visit: Visit) => void
   }
->()("@waybill/server/Visits") {}
+>()("@waybill/server/links/Visits") {}
 
 export const layer = Layer.effect(
   Visits,

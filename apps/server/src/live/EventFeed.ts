@@ -57,7 +57,7 @@ export class EventFeed extends Context.Service<
     /** Waits for `close`. */
     readonly closed: Effect.Effect<void>
   }
->()("@waybill/server/EventFeed") {
+>()("@waybill/server/live/EventFeed") {
   static readonly layer = Layer.effect(
     EventFeed,
     Effect.suspend(() => make),

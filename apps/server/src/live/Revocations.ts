@@ -32,7 +32,7 @@ export class Revocations extends Context.Service<
     /** Fails within a second after the grant became invalid; never succeeds. */
     readonly revoked: (grant: Grant) => Effect.Effect<never, Refused | StoreUnavailable>
   }
->()("@waybill/server/Revocations") {
+>()("@waybill/server/live/Revocations") {
   static readonly layer = Layer.effect(
     Revocations,
     Effect.suspend(() => make),
@@ -40,7 +40,7 @@ export class Revocations extends Context.Service<
 }
 
 /** Grant of the request in progress, for API handlers. */
-export const CurrentGrant = Context.Reference<Grant | undefined>("@waybill/server/Revocations/CurrentGrant", {
+export const CurrentGrant = Context.Reference<Grant | undefined>("@waybill/server/live/Revocations/CurrentGrant", {
   defaultValue: () => undefined,
 })
 

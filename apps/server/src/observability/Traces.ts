@@ -11,7 +11,7 @@ const NO_SPAN = ""
 const SAMPLE_CHARS = 8
 
 /** Share of requests that are traced, with everything that follows from them. */
-export const Share = Context.Reference<number>("@waybill/server/observability/Share", { defaultValue: () => 1 })
+export const Share = Context.Reference<number>("@waybill/server/observability/Traces/Share", { defaultValue: () => 1 })
 
 /** Returns the id of a request's trace: the 128 bits of the request's id, so that all nodes have the same. */
 export const traceIdOf = (id: string): string => {

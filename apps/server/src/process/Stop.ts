@@ -5,7 +5,7 @@ import { Context, Duration, Effect, Layer } from "effect"
 export const LATEST_STOP = Duration.seconds(29)
 
 /** Ends a process whose stop takes too long. A service that shares its process with others, as in tests, has another. */
-export const Overdue = Context.Reference<Effect.Effect<void>>("@waybill/server/Stop/Overdue", {
+export const Overdue = Context.Reference<Effect.Effect<void>>("@waybill/server/process/Stop/Overdue", {
   // Other processes detect that this one is gone and take over its leases.
   defaultValue: () =>
     Effect.andThen(
@@ -22,7 +22,7 @@ interface StopShape {
 }
 
 /** When this process began to stop. All parts share one deadline. */
-export const Stop = Context.Reference<StopShape>("@waybill/server/Stop", {
+export const Stop = Context.Reference<StopShape>("@waybill/server/process/Stop", {
   defaultValue: () => ({ begin: Effect.void, began: MonotonicClock.millis }),
 })
 

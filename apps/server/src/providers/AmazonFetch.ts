@@ -39,7 +39,7 @@ const amazonRoots = (): ReadonlyArray<X509Certificate> =>
     .filter(({ fingerprint256 }) => AMAZON_ROOTS.has(fingerprint256)))
 
 /** The servers of Amazon, from which certificates are read and at which subscriptions are confirmed. */
-export const AmazonServers = Context.Reference<Servers>("@waybill/server/providers/AmazonServers", {
+export const AmazonServers = Context.Reference<Servers>("@waybill/server/providers/AmazonFetch/AmazonServers", {
   defaultValue: () => ({ roots: amazonRoots }),
 })
 

@@ -11,7 +11,7 @@ import * as HookAddress from "./HookAddress.ts"
  * Interval at which a process reads a hook at home again, adds to its numbers there and looks for kept events: calls cost home
  * no more, however many there are.
  */
-export const HOME_EVERY = Context.Reference<Duration.Duration>("@waybill/server/providers/HOME_EVERY", {
+export const HOME_EVERY = Context.Reference<Duration.Duration>("@waybill/server/providers/KnownHooks/HOME_EVERY", {
   defaultValue: () => Duration.seconds(5),
 })
 /** Time limit of a read or write at home. The call goes on without it. */

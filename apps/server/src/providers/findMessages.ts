@@ -18,7 +18,7 @@ const MAX_SENDERS = 10_000
  * Accounts in which the last message of a sender's domain was found. Their cells are asked first, so that an event does not cost
  * more with more cells. Others may have the same domain, so that this decides nothing.
  */
-const KnownSenders = Context.Reference("@waybill/server/providers/KnownSenders", {
+const KnownSenders = Context.Reference("@waybill/server/providers/findMessages/KnownSenders", {
   defaultValue: () => new LruCache<string, Id.AccountId>({ maxEntries: MAX_SENDERS }),
 })
 

@@ -47,6 +47,9 @@ export class Instance extends Context.Service<
 /** Settings of the operator for the records of domains. */
 export type RecordSettings = Pick<Instance["Service"], "returnPath" | "trackingHost" | "mailHost">
 /** Address on which this process receives mail; `null` if it does not, as where another program has the usual port. */
-export const ReceivesMailAt = Context.Reference<MailAddress | null>("@waybill/server/settings/ReceivesMailAt", {
-  defaultValue: () => null,
-})
+export const ReceivesMailAt = Context.Reference<MailAddress | null>(
+  "@waybill/server/settings/Instance/ReceivesMailAt",
+  {
+    defaultValue: () => null,
+  },
+)

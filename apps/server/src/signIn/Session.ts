@@ -14,7 +14,7 @@ export const HEADER = "x-waybill-dashboard"
 const COOKIE = /(?:^|; ?)(?:__Secure-)?waybill\.session_token=/u
 
 /** The sign-in service; `undefined` where there is none. */
-export const Sessions = Context.Reference<SignIn["Service"] | undefined>("@waybill/server/signIn/Session", {
+export const Sessions = Context.Reference<SignIn["Service"] | undefined>("@waybill/server/signIn/Session/Sessions", {
   defaultValue: () => undefined,
 })
 

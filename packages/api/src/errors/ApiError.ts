@@ -3,7 +3,7 @@ import { Context, Effect, Schema, SchemaTransformation } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 
 /** The id of the current request. Every error includes it; the server sets it. */
-export const RequestId = Context.Reference<string>("@waybill/api/RequestId", { defaultValue: () => "" })
+export const RequestId = Context.Reference<string>("@waybill/api/errors/ApiError/RequestId", { defaultValue: () => "" })
 
 export const Detail = Schema.Struct({
   path: Schema.String.annotate({

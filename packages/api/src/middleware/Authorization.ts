@@ -19,18 +19,25 @@ export class CurrentKey extends Context.Service<
     /** The test clock that the mail of a test key lives on. */
     readonly test_clock?: Id.TestClockId | undefined
   }
->()("@waybill/api/CurrentKey") {}
+>()("@waybill/api/middleware/Authorization/CurrentKey") {}
 
 /** The scope that an endpoint requires. Without it, any valid key may call the endpoint. */
-export class RequiredScope extends Context.Service<RequiredScope, Scope.Scope>()("@waybill/api/RequiredScope") {}
+export class RequiredScope extends Context.Service<RequiredScope, Scope.Scope>()(
+  "@waybill/api/middleware/Authorization/RequiredScope",
+) {}
 
 /** A scope that suffices in place of the required one. */
-export const FurtherScope = Context.Reference<Scope.Scope | undefined>("@waybill/api/FurtherScope", {
-  defaultValue: () => undefined,
-})
+export const FurtherScope = Context.Reference<Scope.Scope | undefined>(
+  "@waybill/api/middleware/Authorization/FurtherScope",
+  {
+    defaultValue: () => undefined,
+  },
+)
 
 /** The rate window in which an endpoint counts. */
-export const Bucket = Context.Reference<RateLimit.Bucket>("@waybill/api/Bucket", { defaultValue: () => "other" })
+export const Bucket = Context.Reference<RateLimit.Bucket>("@waybill/api/middleware/Authorization/Bucket", {
+  defaultValue: () => "other",
+})
 
 const bearer = HttpApiSecurity.bearer.pipe(
   HttpApiSecurity.annotateMerge(

@@ -13,14 +13,14 @@ export class Killed extends Data.TaggedError("Killed")<{ readonly why: Why }> {}
 const pool = new ParserPool()
 
 /** The pool that reads untrusted documents. Tests provide one with other limits. */
-export const Pool = Context.Reference<ParserPool>("@waybill/mail/Parser/Pool", { defaultValue: () => pool })
+export const Pool = Context.Reference<ParserPool>("@waybill/mail/parsing/Parser/Pool", { defaultValue: () => pool })
 
 /** Number of threads that judge the senders of mail, apart from those that read it, so that a slow one keeps nobody else waiting. */
 const SENDER_THREADS = 2
 const senderPool = new ParserPool({ threads: SENDER_THREADS })
 
 /** The pool that judges the senders of mail that comes in. */
-export const SenderPool = Context.Reference<ParserPool>("@waybill/mail/Parser/SenderPool", {
+export const SenderPool = Context.Reference<ParserPool>("@waybill/mail/parsing/Parser/SenderPool", {
   defaultValue: () => senderPool,
 })
 

@@ -17,7 +17,7 @@ export interface Owner {
 }
 
 /** The sender of the message that is being delivered. */
-export const CurrentOwner = Context.Reference<Owner | undefined>("@waybill/mail/source/CurrentOwner", {
+export const CurrentOwner = Context.Reference<Owner | undefined>("@waybill/mail/source/SourceAddress/CurrentOwner", {
   defaultValue: () => undefined,
 })
 

@@ -73,9 +73,12 @@ export class Transport extends Context.Service<
  * Receives each outcome as soon as it is final, while others of the same message are still open: a caller that gives up
  * on one recipient's server keeps the other outcomes.
  */
-export const OutcomeReported = Context.Reference<(outcome: RecipientOutcome) => void>("@waybill/mail/Heard", {
-  defaultValue: () => () => {},
-})
+export const OutcomeReported = Context.Reference<(outcome: RecipientOutcome) => void>(
+  "@waybill/mail/transport/Transport/OutcomeReported",
+  {
+    defaultValue: () => () => {},
+  },
+)
 
 /** Where and how a message was handed over. */
 export interface Hop {

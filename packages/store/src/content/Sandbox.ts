@@ -22,7 +22,7 @@ export const EXPIRY_BATCH = 1_000
 
 /** Account and subject of the mail that is being delivered. A transport knows only envelopes and bytes. */
 export const Mail = Context.Reference<{ readonly account_id: string; readonly subject: string } | undefined>(
-  "@waybill/store/Sandbox/Mail",
+  "@waybill/store/content/Sandbox/Mail",
   { defaultValue: () => undefined },
 )
 

@@ -13,7 +13,9 @@ const CONCURRENT_CELLS = 8
  * Whether the start is complete. Readiness waits for it, so that its last output, which holds the first secrets, is
  * there.
  */
-export const Started = Context.Reference<() => boolean>("@waybill/store/Started", { defaultValue: () => () => true })
+export const Started = Context.Reference<() => boolean>("@waybill/store/operations/Readiness/Started", {
+  defaultValue: () => () => true,
+})
 
 /**
  * Returns the reasons why the database of the first cell cannot be used; empty if there are none. They contain no host names.

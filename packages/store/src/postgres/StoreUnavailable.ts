@@ -95,7 +95,7 @@ export const onlyUnavailable = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.E
   Effect.catch(work, (error) => (error instanceof StoreUnavailable ? Effect.fail(error) : Effect.die(error)))
 
 /** Whether the database of the fiber's cell cannot be used, which the watch of it logs once. Never without a watch. */
-export const IsAway = Context.Reference<Effect.Effect<boolean>>("@waybill/store/postgres/IsAway", {
+export const IsAway = Context.Reference<Effect.Effect<boolean>>("@waybill/store/postgres/StoreUnavailable/IsAway", {
   defaultValue: () => Effect.succeed(false),
 })
 

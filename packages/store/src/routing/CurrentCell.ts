@@ -8,7 +8,7 @@ export const CurrentCell = Context.Reference<CellName>("@waybill/store/routing/C
 
 /** The cell in which a transaction of a fiber has begun. */
 export const TransactionCell = Context.Reference<CellName | undefined>(
-  "@waybill/store/cells/CurrentCell/TransactionCell",
+  "@waybill/store/routing/CurrentCell/TransactionCell",
   {
     defaultValue: () => undefined,
   },

@@ -20,7 +20,7 @@ interface Connection {
 }
 
 /** Client of the instance that the user is logged in to. */
-export class ApiClient extends Context.Service<ApiClient, Connection>()("@waybill/server/cli/ApiClient") {
+export class ApiClient extends Context.Service<ApiClient, Connection>()("@waybill/server/cli/remote/ApiClient") {
   static readonly layer = Layer.effect(
     ApiClient,
     Effect.suspend(() => Effect.flatMap(Credentials.load, connect)),

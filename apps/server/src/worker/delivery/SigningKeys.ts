@@ -26,7 +26,7 @@ export class SigningKeys extends Context.Service<
      */
     readonly of: (account_id: string, domain: DomainRecord) => Effect.Effect<ReadonlyArray<Dkim.Key>, StoreUnavailable>
   }
->()("@waybill/server/SigningKeys") {
+>()("@waybill/server/worker/delivery/SigningKeys") {
   static readonly layer = Layer.effect(
     SigningKeys,
     Effect.gen(function* () {

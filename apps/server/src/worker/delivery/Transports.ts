@@ -16,7 +16,7 @@ export class Transports extends Context.Service<
     /** Undefined if the operator has not configured the transport that a domain has chosen. */
     readonly choose: (choice: TransportChoice) => Transport["Service"] | undefined
   }
->()("@waybill/server/Transports") {
+>()("@waybill/server/worker/delivery/Transports") {
   static readonly layer = <E, R>(instance: Kind, layers: { readonly [K in Kind]?: Layer.Layer<Transport, E, R> }) =>
     Layer.effect(
       Transports,

@@ -15,7 +15,7 @@ import { type SliceRows, SliceFold } from "./SliceFold.ts"
 import * as Slices from "./Slices.ts"
 
 /** Events of a slice, of which a lane holds two in memory, and which an interrupted fill folds again. */
-export const SliceEvents = Context.Reference<number>("@waybill/store/rebuild/fill/SliceEvents", {
+export const SliceEvents = Context.Reference<number>("@waybill/store/rebuild/fill/Fill/SliceEvents", {
   defaultValue: () => 20_000,
 })
 /** Default number of lanes, which read and fold concurrently: one in this thread, and each other one in its own. */
