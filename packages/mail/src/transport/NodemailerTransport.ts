@@ -19,25 +19,23 @@ export interface Options {
   /** `ses`, `sendmail`, a package or a file. */
   readonly module: string
   readonly options: ProviderModule.Options
-  readonly limit_ms?: number
 }
 
 /** Hands mail over to a transport of nodemailer. */
-export const layer = ({ limit_ms, module, options }: Options) =>
+export const layer = ({ module, options }: Options) =>
   Layer.effect(
     Transport.Transport,
     Effect.gen(function* () {
       const transporter = yield* Effect.acquireRelease(ProviderModule.load(module, options), (each) =>
         Effect.sync(() => each.close()),
       )
-      return make(module, transporter, limit_ms, Secrets.maskOf(options))
+      return make(module, transporter, Secrets.maskOf(options))
     }),
   )
 
 export const make = (
   name: string,
   transporter: Transporter,
-  limit_ms = HAND_OVER_LIMIT_MS,
   mask = Secrets.NOTHING,
 ): Transport.Transport["Service"] => {
   const slots = Semaphore.makeUnsafe(CONCURRENT_MESSAGES)
@@ -51,7 +49,7 @@ export const make = (
     }
     if (message.mayBegin?.() === false) return recipients.map(Transport.notStarted)
     const envelope = { from: message.mailFrom(recipients), to: [...recipients] }
-    const sent = yield* Effect.result(sendMail(transporter, envelope, message.bytes, limit_ms))
+    const sent = yield* Effect.result(sendMail(transporter, envelope, message.bytes))
     const now = yield* MonotonicClock.millis
     const hop = { mx: null, tls: null, duration_ms: now - startedAt }
     if (Result.isSuccess(sent)) {
@@ -66,7 +64,7 @@ export const make = (
       )
     }
     if (sent.failure === NO_ANSWER) {
-      const response = `no answer of ${name} within ${Math.round(limit_ms / 1_000)} s`
+      const response = `no answer of ${name} within ${HAND_OVER_LIMIT_MS / 1_000} s`
       return recipients.map((recipient) => Transport.deferred(recipient, hop, "lost_answer", response))
     }
     const error = Answer.readError(sent.failure)
@@ -116,12 +114,11 @@ const sendMail = (
   transporter: Transporter,
   envelope: { readonly from: string; readonly to: Array<string> },
   bytes: Uint8Array,
-  limit_ms: number,
 ): Effect.Effect<unknown, unknown> =>
   Effect.tryPromise({
     try: () => transporter.sendMail({ envelope, raw: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) }),
     catch: ProviderModule.given,
   }).pipe(
     Effect.map(ProviderModule.given),
-    Effect.timeoutOrElse({ duration: limit_ms, orElse: () => Effect.fail<unknown>(NO_ANSWER) }),
+    Effect.timeoutOrElse({ duration: HAND_OVER_LIMIT_MS, orElse: () => Effect.fail<unknown>(NO_ANSWER) }),
   )
