@@ -1,6 +1,7 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
 import { LruCache } from "@waybill/runtime/collections/LruCache"
 import { Effect } from "effect"
+import { sendingDomains } from "../postgres/sendingDomains.ts"
 import type { SqlError } from "effect/sql"
 import { elsewhere } from "../routing/StrayAccounts.ts"
 import { type Client, Sql } from "../postgres/Sql.ts"
@@ -107,7 +108,7 @@ export const read = <E>(sql: Client<E>, account_id: string | null = null) => sql
     UNION ALL SELECT 'user', user_id, account_id FROM members
     UNION ALL SELECT 'tracking_host', name, account_id FROM (${Domains.tracking(sql)}) AS hosts
     UNION ALL SELECT 'domain', name || ' ' || account_id, account_id FROM domains
-      WHERE NOT removed AND status IN ('verified', 'degraded')) AS names
+      WHERE ${sendingDomains(sql)}) AS names
   WHERE ${account_id}::text IS NULL OR account_id = ${account_id}`
 
 export const insert = <E>(sql: Client<E>, names: ReadonlyArray<Name>) => sql`
@@ -146,7 +147,7 @@ export const listDomains = Effect.fn("AccountNames.listDomains")(function* () {
       SELECT n.name FROM account_names n JOIN account_cells c ON c.account_id = n.account_id
       WHERE n.account_id = ANY(${account_ids}::text[]) AND n.kind = 'domain' AND c.cell = ${cell} AND c.moving_to IS NULL`
     const domains = yield* sql<Name & { readonly is_verified: boolean }>`
-      SELECT 'domain' AS kind, name || ' ' || account_id AS name, account_id, status IN ('verified', 'degraded') AS is_verified
+      SELECT 'domain' AS kind, name || ' ' || account_id AS name, account_id, ${sendingDomains(sql)} AS is_verified
       FROM domains WHERE account_id = ANY(${account_ids}::text[]) AND NOT removed`
     const [known, present] = [new Set(listed.map(({ name }) => name)), new Set(domains.map(({ name }) => name))]
     const removed = listed.flatMap(({ name }) => (present.has(name) ? [] : [name]))

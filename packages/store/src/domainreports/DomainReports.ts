@@ -1,6 +1,7 @@
 import type { AccountId, DomainId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Duration, Effect } from "effect"
+import { sendingDomains } from "../postgres/sendingDomains.ts"
 import { createHash } from "node:crypto"
 import * as AccountWrites from "../locks/AccountWrites.ts"
 import * as Cells from "../routing/Cells.ts"
@@ -61,7 +62,7 @@ export const targets = Effect.fn("DomainReports.targets")(function* (names: Read
     (account_ids) => sql<Target>`
     SELECT account_id, id AS domain_id, name FROM domains
     WHERE ${account_ids === undefined ? ofAll : sql`account_id = ANY(${account_ids}::text[])`}
-      AND name = ANY(${names}::text[]) AND NOT removed AND status IN ('verified', 'degraded')
+      AND name = ANY(${names}::text[]) AND ${sendingDomains(sql)}
     ORDER BY account_id, id LIMIT ${MAX_DOMAINS}::int`,
   )
   return { found: rows.slice(0, MAX_DOMAINS), missing }

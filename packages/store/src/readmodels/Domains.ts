@@ -1,6 +1,7 @@
 import * as Domain from "@waybill/domain/domain/Domain"
 import type * as DomainState from "@waybill/domain/domain/DomainState"
 import type { AccountId } from "@waybill/domain/values/Id"
+import { sendingDomains } from "../postgres/sendingDomains.ts"
 import { Effect, Option } from "effect"
 import { FIRST } from "../routing/CellName.ts"
 import * as Cells from "../routing/Cells.ts"
@@ -89,7 +90,7 @@ export const receiver = Effect.fn("Domains.receiver")(function* (name: string, a
   const search = (account_ids?: ReadonlyArray<string>) => sql<Receiver>`
     SELECT account_id, record ->> 'verified_at' AS verified_at FROM domains
     WHERE ${account_ids === undefined ? sql`md5(name) = md5(${name})` : sql`account_id = ANY(${account_ids}::text[])`}
-      AND name = ${name} AND NOT removed AND status IN ('verified', 'degraded')
+      AND name = ${name} AND ${sendingDomains(sql)}
       AND (${anyway}::bool OR record ->> 'receiving' = 'true')
     ORDER BY 2, 1 LIMIT 1`
   const inKnown = known === undefined ? [] : yield* Cells.inCellOf(known.account_id, search([known.account_id]))

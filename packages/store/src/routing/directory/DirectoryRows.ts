@@ -1,5 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
+import { sendingDomains } from "../../postgres/sendingDomains.ts"
 import type { SqlError } from "effect/sql"
 import * as SqlErrors from "../../postgres/SqlErrors.ts"
 import { away, type StoreUnavailable } from "../../postgres/StoreUnavailable.ts"
@@ -186,7 +187,7 @@ export const accountsOfDomains = (sql: PgClient.PgClient, names: ReadonlyArray<s
         UNION
         SELECT account_id FROM domains
         WHERE md5(name) IN (SELECT md5(wanted) FROM unnest(${names}::text[]) AS wanted) AND name = ANY(${names}::text[])
-          AND NOT removed AND status IN ('verified', 'degraded')
+          AND ${sendingDomains(sql)}
       ) AS account_ids,
       ARRAY(SELECT name FROM cells WHERE domains_listed_at IS NULL AND name <> ${FIRST}) AS unlisted`.pipe(
     onOtherConnections,
