@@ -40,13 +40,13 @@ export const inboundBounds: Group = {
     customer(
       "Names that are looked up to judge the sender of a mail",
       "MAX_LOOKUPS",
-      "packages/mail/src/incoming/Authentication.ts",
+      "packages/mail/src/reading/Authentication.ts",
       "`temperror`",
     ),
     customer(
       "Time in which the sender of a mail is judged, for which its 250 waits",
       "JUDGED_WITHIN_SECONDS",
-      "packages/mail/src/incoming/Authentication.ts",
+      "packages/mail/src/reading/Authentication.ts",
       "`temperror`",
     ),
     customer(

@@ -1,7 +1,7 @@
 import * as Email from "@waybill/domain/email/Email"
 import * as EmailReport from "@waybill/domain/email/EmailReport"
 import * as ReportParts from "@waybill/mail/report/ReportParts"
-import * as Report from "@waybill/mail/incoming/Report"
+import * as Report from "@waybill/mail/reading/Report"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Suppressions from "@waybill/store/readmodels/Suppressions"

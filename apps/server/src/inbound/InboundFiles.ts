@@ -1,7 +1,7 @@
 import * as Inbound from "@waybill/domain/inbound/Inbound"
 import type { AccountId, InboundId } from "@waybill/domain/values/Id"
 import * as AttachmentLink from "@waybill/mail/tokens/AttachmentLink"
-import * as ReadInbound from "@waybill/mail/incoming/InboundMail"
+import * as ReadInbound from "@waybill/mail/reading/InboundMail"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as InboundContent from "@waybill/store/content/InboundContent"
 import { Effect, Option } from "effect"

@@ -1,6 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
-import * as FeedbackMail from "@waybill/mail/incoming/Feedback"
+import * as FeedbackMail from "@waybill/mail/reading/Feedback"
 import type { Feedback as ReadFeedback } from "@waybill/mail/report/readFeedback"
 import * as FeedbackToken from "@waybill/mail/tokens/FeedbackToken"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"

@@ -1,7 +1,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Address from "@waybill/domain/values/Address"
 import type * as Dns from "@waybill/mail/dns/Dns"
-import * as Report from "@waybill/mail/incoming/Report"
+import * as Report from "@waybill/mail/reading/Report"
 import * as ReportParts from "@waybill/mail/report/ReportParts"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import * as Cells from "@waybill/store/routing/Cells"

@@ -1,6 +1,6 @@
 import * as Parser from "@waybill/mail/parsing/Parser"
 import { DEADLINE_MS_PER_MB, ParserPool } from "@waybill/mail/parsing/ParserPool"
-import * as Report from "@waybill/mail/incoming/Report"
+import * as Report from "@waybill/mail/reading/Report"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"

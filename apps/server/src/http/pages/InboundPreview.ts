@@ -1,7 +1,7 @@
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
 import * as Id from "@waybill/domain/values/Id"
-import * as ReadInbound from "@waybill/mail/incoming/InboundMail"
+import * as ReadInbound from "@waybill/mail/reading/InboundMail"
 import * as InboundContent from "@waybill/store/content/InboundContent"
 import * as Cells from "@waybill/store/routing/Cells"
 import { Effect, Option, Schema } from "effect"

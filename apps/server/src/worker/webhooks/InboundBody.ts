@@ -1,6 +1,6 @@
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Livemode from "@waybill/domain/account/Livemode"
-import * as ReadInbound from "@waybill/mail/incoming/InboundMail"
+import * as ReadInbound from "@waybill/mail/reading/InboundMail"
 import * as InboundContent from "@waybill/store/content/InboundContent"
 import * as Inbound from "@waybill/store/readmodels/Inbound"
 import type * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"

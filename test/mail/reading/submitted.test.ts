@@ -1,5 +1,5 @@
 import { MAX_CONTENT_ID_USES } from "@waybill/mail/report/readSubmitted"
-import * as Submitted from "@waybill/mail/incoming/Submitted"
+import * as Submitted from "@waybill/mail/reading/Submitted"
 import type { SubmittedFile } from "@waybill/mail/report/SubmittedMessage"
 import { Effect } from "effect"
 import { assert, describe, it } from "../../support/effectTest.ts"

@@ -1,5 +1,5 @@
 import * as MimeTree from "@waybill/mail/mime/MimeTree"
-import * as Report from "@waybill/mail/incoming/Report"
+import * as Report from "@waybill/mail/reading/Report"
 import * as ReportComplaint from "@waybill/mail/report/ReportComplaint"
 import * as ReportFact from "@waybill/mail/report/ReportFact"
 import { readFeedback } from "@waybill/mail/report/readFeedback"

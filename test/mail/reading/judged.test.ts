@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import * as Dns from "@waybill/mail/dns/Dns"
-import * as Authentication from "@waybill/mail/incoming/Authentication"
+import * as Authentication from "@waybill/mail/reading/Authentication"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { setImmediate } from "node:timers/promises"
