@@ -78,7 +78,7 @@ export const productBounds: ReadonlyArray<Group> = [
       customer(
         "Time for which an idempotency key is kept",
         "IDEMPOTENCY_TTL_MS",
-        "packages/store/src/idempotency/Claim.ts",
+        "packages/store/src/idempotency/IdempotencyRef.ts",
         "the key can be used for another message",
       ),
       customer("`scheduled_at` in the past", "MAX_SCHEDULE_PAST_MS", ACCEPTANCE, "422 `scheduled_at_out_of_range`"),

@@ -49,7 +49,7 @@ const noStore = EventStore.of({
   commit: () => Effect.die("not asked"),
   feed: () => Effect.die("not asked"),
   transact: () => Effect.die("not asked"),
-  transactClaimed: () => Effect.die("not asked"),
+  transactKeyed: () => Effect.die("not asked"),
   transactLeased: () => Effect.die("not asked"),
 })
 
@@ -120,7 +120,7 @@ layer(OneConnection)("work under a lease", (it) => {
   it.effect("is dropped before the lease ends if the database does not answer", function* () {
     const rows = ClaimedRows.make()
     const [one, settling] = [yield* claim(rows, "unasked"), yield* claim(rows, "unasked, settling")]
-    settling.phase = "settling"
+    settling.phase = "recording"
     yield* Effect.forkChild(ClaimedRows.keepLeases(rows, always))
     yield* statement("ALTER TABLE outbox RENAME TO gone")
     yield* pass(50_000)
@@ -165,7 +165,7 @@ layer(OneConnection)("work under a lease", (it) => {
   it.effect("is not dropped while its outcome is being committed", function* () {
     const rows = ClaimedRows.make()
     const one = yield* claim(rows, "settling")
-    one.phase = "settling"
+    one.phase = "recording"
     yield* Effect.forkChild(ClaimedRows.keepLeases(rows, always))
     yield* statement("DELETE FROM outbox WHERE id = 'settling'")
     yield* pass(22_000)
@@ -198,7 +198,7 @@ layer(OneConnection)("work under a lease", (it) => {
       row,
       start: () => true,
       giveBack: Effect.void,
-      settle: () => {},
+      noteOutcome: () => {},
       inTurn: Effect.sleep("1 second"),
       onPartialResults: () => {},
     }

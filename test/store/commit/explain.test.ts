@@ -180,13 +180,13 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
   })
 
   it.effect("idempotency keys are found by their key", function* () {
-    const claims = stretch(100).map((n) => ({
+    const refs = stretch(100).map((n) => ({
       account_id: account(n % ACCOUNTS),
       route: "POST /email/send",
       key: `key_${n * 3}`,
       fingerprint: "f",
     }))
-    const found = yield* plans(inTransaction((transaction) => transaction.findAnswers(claims, NOW)))
+    const found = yield* plans(inTransaction((transaction) => transaction.findAnswers(refs, NOW)))
     holds(found, "idempotency_keys_pkey", 800)
   })
 

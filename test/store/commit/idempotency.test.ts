@@ -44,7 +44,7 @@ const countWaits = () => {
   return { counted, tracer }
 }
 
-type Outcome = Effect.Success<ReturnType<EventStore["Service"]["transactClaimed"]>>
+type Outcome = Effect.Success<ReturnType<EventStore["Service"]["transactKeyed"]>>
 const shown = (outcome: Outcome): string =>
   outcome._tag === "Replayed" ? `replayed ${Buffer.from(outcome.storedAnswer).toString()}` : `new ${outcome.answer}`
 
@@ -54,14 +54,14 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
     it.effect(
       "is replayed if another process has stored its answer, and the others of its batch are not",
       function* () {
-        const { transact, transactClaimed } = yield* EventStore
+        const { transact, transactKeyed } = yield* EventStore
         const other = yield* otherStore
         const account_id = id("AccountId")
-        const first = shown(yield* other.transactClaimed(keyed(account_id, "one")))
+        const first = shown(yield* other.transactKeyed(keyed(account_id, "one")))
         const outcomes = yield* Effect.forEach(
           [
-            Effect.map(transactClaimed(keyed(account_id, "one")), shown),
-            Effect.map(transactClaimed(keyed(account_id, "two")), shown),
+            Effect.map(transactKeyed(keyed(account_id, "one")), shown),
+            Effect.map(transactKeyed(keyed(account_id, "two")), shown),
             Effect.map(transact(send(account_id)), (answer) => `new ${answer}`),
           ],
           (committing) => committing,
@@ -73,15 +73,15 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
     )
 
     it.effect("is replayed also if the request would be refused now", function* () {
-      const { transactClaimed } = yield* EventStore
+      const { transactKeyed } = yield* EventStore
       const other = yield* otherStore
       const account_id = id("AccountId")
-      const first = shown(yield* other.transactClaimed(keyed(account_id, "one")))
+      const first = shown(yield* other.transactKeyed(keyed(account_id, "one")))
       assert.strictEqual(
-        shown(yield* transactClaimed(keyed(account_id, "one", refused))),
+        shown(yield* transactKeyed(keyed(account_id, "one", refused))),
         first.replace("new", "replayed"),
       )
-      assert.isTrue(Exit.isFailure(yield* Effect.exit(transactClaimed(keyed(account_id, "two", refused)))))
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(transactKeyed(keyed(account_id, "two", refused)))))
     })
 
     it.effect("costs a batch no wait: its answer is written with the events", function* () {
@@ -97,7 +97,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
       yield* store.transact(send(account_id))
       // The reads follow an answer to the batch before, and the writes the answer to the reads.
       assert.strictEqual(yield* waitsOf(store.transact(send(account_id))), 2)
-      assert.strictEqual(yield* waitsOf(store.transactClaimed(keyed(account_id, "one"))), 2)
+      assert.strictEqual(yield* waitsOf(store.transactKeyed(keyed(account_id, "one"))), 2)
     })
 
     it.effect("is stored once by processes that meet it together", function* () {
@@ -106,7 +106,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
       for (let nth = 0; nth < 10; nth++) {
         const outcomes = yield* Effect.forEach(
           [...stores, ...stores],
-          (store) => Effect.map(store.transactClaimed(keyed(account_id, `key ${nth}`)), shown),
+          (store) => Effect.map(store.transactKeyed(keyed(account_id, `key ${nth}`)), shown),
           { concurrency: "unbounded" },
         )
         const [made, ...others] = outcomes.filter((outcome) => outcome.startsWith("new"))

@@ -42,7 +42,7 @@ const mail = (store: EventStore["Service"]) => Effect.andThen(store.transact(sen
 const epochs = (sql: Sql) =>
   sql<{ epoch: number; last: bigint; after: bigint }>`
     SELECT epoch, last_position AS last, after_position AS after FROM log_epochs ORDER BY epoch`
-const end = Effect.flatMap(PgClient.PgClient, Feed.settled)
+const end = Effect.flatMap(PgClient.PgClient, Feed.watermark)
 /** The command of backup.md to run before a server starts on copied files. */
 const [command = ""] = DocCommands.lines("docs/operating/backup.md", "psql")
 const asCopy = /--command="(UPDATE log_epochs [^"]+)"$/u.exec(command)?.[1] ?? assert.fail(command)

@@ -5,7 +5,7 @@ import type * as DomainState from "@waybill/domain/domain/DomainState"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Team from "@waybill/domain/account/Team"
 import { EventStore, makeDeps } from "@waybill/store/commit/EventStore"
-import { MAX_DEFERRALS } from "@waybill/store/commit/loadStreams"
+import { MAX_TIMES_SET_ASIDE } from "@waybill/store/commit/loadStreams"
 import * as GroupCommit from "@waybill/store/commit/GroupCommit"
 import { MAX_STREAM_EVENTS_IN_BATCH } from "@waybill/store/streams/StreamStateCache"
 import type { LogStorage, LogTransaction, Write } from "@waybill/store/commit/LogStorage"
@@ -358,8 +358,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("while a long stream i
           }),
       }))
       const answer = yield* answerOf(group.submit(change))
-      assert.strictEqual(outgrown, MAX_DEFERRALS)
-      assert.strictEqual(answer[0], (MAX_DEFERRALS + 1) * (MAX_STREAM_EVENTS_IN_BATCH + 1) + 1)
+      assert.strictEqual(outgrown, MAX_TIMES_SET_ASIDE)
+      assert.strictEqual(answer[0], (MAX_TIMES_SET_ASIDE + 1) * (MAX_STREAM_EVENTS_IN_BATCH + 1) + 1)
     }).pipe(Effect.scoped),
   )
 })

@@ -7,7 +7,7 @@ import type * as KeyLimits from "@waybill/domain/account/KeyLimits"
 import { type Commit, IdempotencyKeyReused } from "@waybill/store/commit/Commit"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { type Actor, Provenance } from "@waybill/store/log/Provenance"
-import type { Claim } from "@waybill/store/idempotency/Claim"
+import type { IdempotencyRef } from "@waybill/store/idempotency/IdempotencyRef"
 import * as AccountWrites from "@waybill/store/locks/AccountWrites"
 import * as IdempotentWork from "@waybill/store/idempotency/IdempotentWork"
 import { Secrets } from "@waybill/store/secrets/Secrets"
@@ -41,7 +41,7 @@ export const TranslatedRequest = Context.Reference<TranslatedRequest | undefined
 /** The store and account that a request commits to. */
 export interface Target {
   readonly store: EventStore["Service"]
-  readonly account_id: Claim["account_id"]
+  readonly account_id: IdempotencyRef["account_id"]
   /** The domain that the caller's key is bound to. */
   readonly domain: KeyLimits.BoundDomain
   readonly translated?: TranslatedRequest | undefined
@@ -81,13 +81,13 @@ export const commit = <A, E, E2 = never, R = never>(
   call: Call,
   work: WorkOrPreparation<A, E, E2, R>,
   encoding: Encoding = PLAIN,
-) => commitBy(call, (target, claim) => commitClaimed(target, claim, work, encoding))
+) => commitBy(call, (target, ref) => commitKeyed(target, ref, work, encoding))
 
 /** Like `commit`, for work that commits by itself. */
 export const commitBy = <A, E, R>(
   call: Call,
-  committing: (target: Target, claim: Claim | undefined) => Effect.Effect<Outcome<A>, E, R>,
-) => Effect.flatMap(currentTarget, (target) => Effect.map(committing(target, claimOf(target, call)), response))
+  committing: (target: Target, ref: IdempotencyRef | undefined) => Effect.Effect<Outcome<A>, E, R>,
+) => Effect.flatMap(currentTarget, (target) => Effect.map(committing(target, refOf(target, call)), response))
 
 /** Like `commit`, for an answer that shows a secret: it is stored encrypted and repeated only to the same key or user. */
 export const commitSealed = Effect.fnUntraced(function* <A, E, E2, R>(
@@ -102,14 +102,13 @@ export const commitSealed = Effect.fnUntraced(function* <A, E, E2, R>(
 /** Runs work that writes rows and no events, in one transaction with the stored answer, in the cell of the account. */
 export const commitRows = Effect.fnUntraced(function* <A, E, R>(call: Call, work: Effect.Effect<A, E, R>) {
   const key = yield* CurrentKey
-  const claim = claimOf({ ...key, translated: yield* TranslatedRequest }, call)
-  if (claim === undefined)
-    return response({ answer: yield* AccountWrites.run(key.account_id, work), isReplayed: false })
-  const working = IdempotentWork.run(claim, yield* NewIds.now, work, (answer) => Buffer.from(JSON.stringify(answer)))
+  const ref = refOf({ ...key, translated: yield* TranslatedRequest }, call)
+  if (ref === undefined) return response({ answer: yield* AccountWrites.run(key.account_id, work), isReplayed: false })
+  const working = IdempotentWork.run(ref, yield* NewIds.now, work, (answer) => Buffer.from(JSON.stringify(answer)))
   const done = yield* AccountWrites.run(key.account_id, working)
   if (done._tag === "New") return response({ answer: done.answer, isReplayed: false })
-  if (done.fingerprint !== claim.fingerprint) return yield* new RequestRefusal.IdempotencyKeyReused()
-  return response(replayed<A>(claim, done.answer, PLAIN))
+  if (done.fingerprint !== ref.fingerprint) return yield* new RequestRefusal.IdempotencyKeyReused()
+  return response(replayed<A>(ref, done.answer, PLAIN))
 })
 
 /** The answer to a request, and whether it repeats the one to an earlier request. */
@@ -118,54 +117,54 @@ export interface Outcome<A> {
   readonly isReplayed: boolean
 }
 
-/** Commits work under a claim of an idempotency key, if there is one. */
-export const commitClaimed = <A, E, E2 = never, R = never>(
+/** Commits work under an idempotency key, if there is one. */
+export const commitKeyed = <A, E, E2 = never, R = never>(
   target: Target,
-  claim: Claim | undefined,
+  ref: IdempotencyRef | undefined,
   work: WorkOrPreparation<A, E, E2, R>,
   encoding: Encoding = PLAIN,
 ): Effect.Effect<Outcome<A>, E | E2 | RequestRefusal.IdempotencyKeyReused | StoreUnavailable, R | PgClient.PgClient> =>
-  Effect.isEffect(work) ? commitPrepared(target, claim, work, encoding) : commitWork(target, claim, work, encoding)
+  Effect.isEffect(work) ? commitPrepared(target, ref, work, encoding) : commitWork(target, ref, work, encoding)
 
 const commitWork = <A, E>(
   { account_id, store }: Target,
-  claim: Claim | undefined,
+  ref: IdempotencyRef | undefined,
   work: Work<A, E>,
   encoding: Encoding,
 ) => {
-  if (claim === undefined)
+  if (ref === undefined)
     return Effect.map(store.transact({ ...work, account_id }), (answer) => ({ answer, isReplayed: false }))
-  const encode = (answer: A) => encoding.seal(claim, Buffer.from(JSON.stringify(answer)))
-  return Effect.mapBoth(store.transactClaimed<A, E>({ ...work, account_id, idempotency: { ...claim, encode } }), {
+  const encode = (answer: A) => encoding.seal(ref, Buffer.from(JSON.stringify(answer)))
+  return Effect.mapBoth(store.transactKeyed<A, E>({ ...work, account_id, idempotency: { ...ref, encode } }), {
     onSuccess: (committed) =>
       committed._tag === "Committed"
         ? { answer: committed.answer, isReplayed: false }
-        : replayed<A>(claim, committed.storedAnswer, encoding),
+        : replayed<A>(ref, committed.storedAnswer, encoding),
     onFailure: (error) => (error instanceof IdempotencyKeyReused ? new RequestRefusal.IdempotencyKeyReused() : error),
   })
 }
 
 /** How an answer is stored. */
 interface Encoding {
-  readonly seal: (claim: Claim, bytes: Uint8Array) => Uint8Array
-  readonly open: (claim: Claim, bytes: Uint8Array) => Uint8Array
+  readonly seal: (ref: IdempotencyRef, bytes: Uint8Array) => Uint8Array
+  readonly open: (ref: IdempotencyRef, bytes: Uint8Array) => Uint8Array
 }
 const PLAIN: Encoding = { seal: (_, bytes) => bytes, open: (_, bytes) => bytes }
 
 const commitPrepared = Effect.fnUntraced(function* <A, E, E2, R>(
   target: Target,
-  claim: Claim | undefined,
+  ref: IdempotencyRef | undefined,
   prepare: Effect.Effect<Work<A, E>, E2, R>,
   encoding: Encoding,
 ) {
-  const stored = claim === undefined ? undefined : yield* IdempotentWork.storedAnswer(claim, yield* NewIds.now)
-  if (claim === undefined || stored === undefined) return yield* commitWork(target, claim, yield* prepare, encoding)
-  if (stored.fingerprint !== claim.fingerprint) return yield* new RequestRefusal.IdempotencyKeyReused()
-  return replayed<A>(claim, stored.answer, encoding)
+  const stored = ref === undefined ? undefined : yield* IdempotentWork.storedAnswer(ref, yield* NewIds.now)
+  if (ref === undefined || stored === undefined) return yield* commitWork(target, ref, yield* prepare, encoding)
+  if (stored.fingerprint !== ref.fingerprint) return yield* new RequestRefusal.IdempotencyKeyReused()
+  return replayed<A>(ref, stored.answer, encoding)
 })
 
-const replayed = <A>(claim: Claim, stored: Uint8Array, { open }: Encoding): Outcome<A> => ({
-  answer: JSON.parse(Buffer.from(open(claim, stored)).toString("utf8")) as A,
+const replayed = <A>(ref: IdempotencyRef, stored: Uint8Array, { open }: Encoding): Outcome<A> => ({
+  answer: JSON.parse(Buffer.from(open(ref, stored)).toString("utf8")) as A,
   isReplayed: true,
 })
 
@@ -180,14 +179,14 @@ const response = <A>({ answer, isReplayed }: Outcome<A>) =>
   })
 
 /**
- * Returns the claim of a request's idempotency key, if it has one. The fingerprint covers the request and, where it would
+ * Returns the idempotency key of a request, if it has one. The fingerprint covers the request and, where it would
  * change the answer, the domain that the key is bound to and the caller: another caller's request is a different one, and
  * is refused with 422.
  */
-const claimOf = (
+const refOf = (
   { account_id, domain, translated }: Pick<Target, "account_id" | "domain" | "translated">,
   { caller, endpoint, headers, params, payload }: Call,
-): Claim | undefined => {
+): IdempotencyRef | undefined => {
   const key = headers?.["idempotency-key"]
   if (key === undefined) return undefined
   const route = translated?.route ?? `${endpoint.method} ${endpoint.path.replace(/^\/v1/u, "")}`

@@ -30,7 +30,7 @@ interface SmtpSender extends AcceptCommit.Sender {
 }
 
 /** The fingerprint includes the domain that the key is bound to, so that another key does not learn of the message. */
-const claimOf = (
+const refOf = (
   { account_id, key }: SmtpSender,
   { fingerprint, key: name }: NonNullable<ConvertedEmail["idempotency"]>,
 ) => {
@@ -66,11 +66,11 @@ export const acceptSubmitted = Effect.fn("acceptSubmitted")(function* (
       answer: AcceptCommit.only(({ created_at, id }): Answer => ({ id, created_at })),
     })
   const target = { store: yield* EventStore, account_id, domain: key?.domain ?? null }
-  const claim = idempotency === undefined ? undefined : claimOf(sender, idempotency)
+  const ref = idempotency === undefined ? undefined : refOf(sender, idempotency)
   const { message } = submitted
   const committing = Sendable.isTemplated(message)
-    ? commitTemplated(target, claim, message, (filled) => accepting(draftOf(submitted, filled.message, filled.used)))
-    : RequestCommit.commitClaimed(target, claim, accepting(draftOf(submitted, message)))
+    ? commitTemplated(target, ref, message, (filled) => accepting(draftOf(submitted, filled.message, filled.used)))
+    : RequestCommit.commitKeyed(target, ref, accepting(draftOf(submitted, message)))
   const accepted = Effect.catchIf(committing, EmailRefusal.isOfUnknownDomain, Sends.failWithNearest(account_id))
   return yield* Effect.provideService(accepted, Provenance, {
     actor: key === null ? { type: "system", id: null } : { type: "api_key", id: key.id },

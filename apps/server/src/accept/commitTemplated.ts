@@ -1,5 +1,5 @@
 import type { TemplatedMessage } from "@waybill/api/schemas/send/TemplatedMessage"
-import type { Claim } from "@waybill/store/idempotency/Claim"
+import type { IdempotencyRef } from "@waybill/store/idempotency/IdempotencyRef"
 import { Data, Effect, Equal, Result } from "effect"
 import * as Templating from "../templates/Templating.ts"
 import * as RequestCommit from "./RequestCommit.ts"
@@ -14,7 +14,7 @@ class TemplateChanged extends Data.TaggedError("TemplateChanged") {}
  */
 export const commitTemplated = Effect.fnUntraced(function* <A, E>(
   target: RequestCommit.Target,
-  claim: Claim | undefined,
+  ref: IdempotencyRef | undefined,
   message: TemplatedMessage,
   accepting: (filled: Templating.Filled) => RequestCommit.Work<A, E>,
 ) {
@@ -22,7 +22,7 @@ export const commitTemplated = Effect.fnUntraced(function* <A, E>(
   const guessed = yield* Templating.guess(account_id, message)
   const again = Effect.suspend(() => {
     const filling = Templating.fillOne(account_id, message, guessed)
-    return RequestCommit.commitClaimed(target, claim, Effect.map(filling, accepting))
+    return RequestCommit.commitKeyed(target, ref, Effect.map(filling, accepting))
   })
   if (guessed === undefined || Result.isFailure(guessed.filled)) return yield* again
   const { decide, ...work } = accepting(guessed.filled.success)
@@ -36,7 +36,7 @@ export const commitTemplated = Effect.fnUntraced(function* <A, E>(
         : Result.fail(new TemplateChanged()),
   }
   return yield* Effect.catchIf(
-    RequestCommit.commitClaimed(target, claim, checked),
+    RequestCommit.commitKeyed(target, ref, checked),
     (error) => error instanceof TemplateChanged,
     () => again,
   )

@@ -148,10 +148,10 @@ export const receive = Effect.fn("InboundReception.receive")(function* (arrived:
   const fingerprint = createHash("sha256")
     .update(JSON.stringify([envelope.from, envelope.to.toSorted(), sha256]))
     .digest("hex")
-  const claim = { account_id, route: ROUTE, key: fingerprint, fingerprint }
+  const ref = { account_id, route: ROUTE, key: fingerprint, fingerprint }
   const target = { store: yield* EventStore, account_id, domain: null }
-  const committed = yield* RequestCommit.commitClaimed(target, claim, work).pipe(
-    // The id is new, and the claim names this mail alone.
+  const committed = yield* RequestCommit.commitKeyed(target, ref, work).pipe(
+    // The id is new, and the key names this mail alone.
     Effect.catchTags({ NothingNew: Effect.die, IdempotencyKeyReused: Effect.die }),
   )
   const [{ id }] = work.streams

@@ -131,7 +131,7 @@ const make = Effect.gen(function* () {
       return step(query.after)
     })
 
-  const end = Feed.settled(sql)
+  const end = Feed.watermark(sql)
   const checkPosition = (after: bigint) =>
     Effect.gen(function* () {
       if (after > 0n && (yield* Epoch.isAhead(sql, after))) yield* new PositionAhead()

@@ -26,7 +26,7 @@ export const make = Effect.gen(function* () {
   }
 
   const poll = Effect.fnUntraced(function* (lastEnd: bigint | undefined) {
-    const upTo = yield* Feed.settled(sql)
+    const upTo = yield* Feed.watermark(sql)
     // Events may have been committed while nothing was polled, so the first poll wakes all readers.
     if (lastEnd === undefined) wakeAll([...readers.keys()])
     else if (upTo > lastEnd) {

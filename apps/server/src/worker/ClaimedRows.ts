@@ -7,7 +7,7 @@ import * as Outbox from "@waybill/store/outbox/Outbox"
 import { Deferred, Duration, Effect, Exit, Fiber, Queue, Schedule } from "effect"
 
 /** Progress of a row: not started, possibly on the wire, or with its outcome being written to the log. */
-export type Phase = "claimed" | "started" | "settling"
+export type Phase = "claimed" | "started" | "recording"
 
 /** Results of a part of the work, which are written when the time to stop has passed. */
 export interface PartialResults {
@@ -122,7 +122,7 @@ export const keepLeases = Effect.fnUntraced(function* (rows: ClaimedRows, truste
     const moved = missing.length === 0 ? renewed : yield* Leases.renewMoved(missing)
     for (const { claimed, id } of held) {
       if (renewed.has(id) || moved.has(id)) claimed.leased_at = began
-      else if (claimed.phase !== "settling") yield* drop(claimed)
+      else if (claimed.phase !== "recording") yield* drop(claimed)
     }
   })
   const drop = Effect.fnUntraced(function* (claimed: ClaimedRow) {
@@ -140,7 +140,7 @@ export const keepLeases = Effect.fnUntraced(function* (rows: ClaimedRows, truste
     const since = trustedSince() ?? -Infinity
     if (rows.all().some((claimed) => claimed.leased_at < since)) Queue.offerUnsafe(due, undefined)
     for (const claimed of rows.all())
-      if (claimed.phase !== "settling" && now - claimed.leased_at >= end) yield* drop(claimed)
+      if (claimed.phase !== "recording" && now - claimed.leased_at >= end) yield* drop(claimed)
   })
   yield* Effect.all(
     [

@@ -43,8 +43,8 @@ export interface PipelineJob {
   readonly start: () => boolean
   /** Gives a row back that was not started, so that another process can take it. */
   readonly giveBack: Effect.Effect<void>
-  /** Marks that the outcome is known and is being written to the log, which checks the lease. */
-  readonly settle: () => void
+  /** Notes that the outcome is known and is being written to the log, which checks the lease. */
+  readonly noteOutcome: () => void
   /** Waits until results of the cell are written, if other cells have rows in flight as well. */
   readonly inTurn: Effect.Effect<void>
   /** Names the results that are written when the time to stop has passed; the rest of the work is lost then. */
@@ -73,7 +73,7 @@ export interface Pipeline {
   readonly inFlight: () => number
 }
 
-/** Claims rows of the fiber's cell, works on all of them at once and settles each by itself. Closing the scope stops it in an orderly way. */
+/** Claims rows of the fiber's cell, works on all of them at once and ends each by itself. Closing the scope stops it in an orderly way. */
 export const make = <R>(
   options: Options<R>,
 ): Effect.Effect<
@@ -121,7 +121,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
         return true
       },
       giveBack: Effect.suspend(() => Effect.provideContext(giveBack([claimed]), context)),
-      settle: () => void (claimed.phase = "settling"),
+      noteOutcome: () => void (claimed.phase = "recording"),
       inTurn,
       onPartialResults: (results) => void (claimed.partialResults = results),
     })

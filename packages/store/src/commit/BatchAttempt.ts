@@ -1,6 +1,6 @@
 import * as Id from "@waybill/domain/values/Id"
 import { Clock, DateTime, Effect, Exit, Result } from "effect"
-import { type Claim, claimKey, IDEMPOTENCY_TTL_MS, type StoredAnswer } from "../idempotency/Claim.ts"
+import { answerKey, type IdempotencyRef, IDEMPOTENCY_TTL_MS, type StoredAnswer } from "../idempotency/IdempotencyRef.ts"
 import * as Consequences from "./Consequences.ts"
 import { type LoadedStreams, loadStreams } from "./loadStreams.ts"
 import type { TypedStreamRef } from "./readLongStream.ts"
@@ -23,7 +23,7 @@ import { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import type { Stored } from "../log/RecordedEvents.ts"
 
 /** A commit that waits until its long streams are read outside the batches, or until an earlier such commit is decided. */
-export interface Deferred {
+export interface SetAside {
   readonly pending: PendingCommit
   /** Long streams to read. */
   readonly streams: ReadonlyArray<TypedStreamRef>
@@ -33,9 +33,9 @@ export interface Deferred {
 
 export interface BatchResult {
   readonly outcomes: ReadonlyMap<PendingCommit, CommitOutcome>
-  /** Commits whose idempotency key another commit of the same batch has claimed: the next batch finds its answer. */
+  /** Commits whose idempotency key another commit of the same batch has as well: the next batch finds its answer. */
   readonly duplicates: ReadonlyArray<PendingCommit>
-  readonly deferred: ReadonlyArray<Deferred>
+  readonly setAside: ReadonlyArray<SetAside>
   readonly events: ReadonlyArray<Stored>
 }
 
@@ -49,11 +49,11 @@ export const attempt = Effect.fnUntraced(function* (
 ): Effect.fn.Return<BatchResult, StorageError> {
   const nowMillis = yield* Clock.currentTimeMillis
   const now = DateTime.formatIso(DateTime.makeUnsafe(nowMillis))
-  const claims = batch.flatMap(({ commit }) => (commit.idempotency === undefined ? [] : [commit.idempotency]))
+  const refs = batch.flatMap(({ commit }) => (commit.idempotency === undefined ? [] : [commit.idempotency]))
   // The three reads are sent together, in this order, and awaited once.
   const [storedAnswers, { long, streams }, facts] = yield* Effect.all(
     [
-      claims.length === 0 ? NO_ANSWERS : transaction.findAnswers(claims, now),
+      refs.length === 0 ? NO_ANSWERS : transaction.findAnswers(refs, now),
       loadStreams(deps, transaction, batch),
       transaction.readFacts(batch.map(needsOf), now),
     ],
@@ -93,7 +93,7 @@ const needsOf = ({ commit: { account_id, leases, needs } }: PendingCommit): Acco
   ...(leases === undefined ? {} : { outbox: [...(needs?.outbox ?? []), ...leases.map(({ id }) => id)] }),
 })
 
-type Decided = Pick<BatchResult, "outcomes" | "duplicates" | "deferred">
+type Decided = Pick<BatchResult, "outcomes" | "duplicates" | "setAside">
 
 interface DecisionInput {
   readonly writes: BatchWrites
@@ -109,12 +109,12 @@ const decideAll = (
 ): Decided => {
   const outcomes = new Map<PendingCommit, CommitOutcome>()
   const duplicates: Array<PendingCommit> = []
-  const deferred: Array<Deferred> = []
+  const setAside: Array<SetAside> = []
   const decided = new Set<number>()
-  // A commit that was deferred is behind later ones in the queue.
+  // A commit that was set aside is behind later ones in the queue.
   for (const pending of turns.isEmpty ? batch : batch.toSorted((one, other) => one.nth - other.nth)) {
     const { idempotency, leases } = pending.commit
-    const key = idempotency === undefined ? undefined : claimKey(idempotency)
+    const key = idempotency === undefined ? undefined : answerKey(idempotency)
     const storedAnswer = key === undefined ? undefined : storedAnswers.get(key)
     const lostLease = leases?.find(({ id, token }) => facts.outbox(id)?.lease_token !== token)
     if (idempotency !== undefined && storedAnswer !== undefined)
@@ -122,24 +122,24 @@ const decideAll = (
     else if (key !== undefined && writes.answers.has(key)) duplicates.push(pending)
     else if (lostLease !== undefined) outcomes.set(pending, Exit.fail(new LeaseLost({ id: lostLease.id })))
     else {
-      const deferral = deferralOf(pending, long, turns, decided)
-      if (deferral !== undefined) deferred.push(deferral)
+      const aside = asideOf(pending, long, turns, decided)
+      if (aside !== undefined) setAside.push(aside)
       else {
         outcomes.set(pending, decide(writes, pending, key))
         decided.add(pending.nth)
       }
     }
   }
-  return { outcomes, duplicates, deferred }
+  return { outcomes, duplicates, setAside }
 }
 
-/** Returns how a commit is deferred; `undefined` for one that can be decided. */
-const deferralOf = (
+/** Returns how a commit is set aside; `undefined` for one that can be decided. */
+const asideOf = (
   pending: PendingCommit,
   long: LoadedStreams["long"],
   turns: StreamTurns,
   decided: ReadonlySet<number>,
-): Deferred | undefined => {
+): SetAside | undefined => {
   if (long.size === 0 && turns.isEmpty) return undefined
   const { commit, nth } = pending
   const streams = commit.streams.flatMap(({ aggregate, id, isNew }): ReadonlyArray<TypedStreamRef> =>
@@ -154,19 +154,19 @@ const deferralOf = (
 }
 
 /** Decides one commit. A decision or a fold that throws fails only its own caller. */
-const decide = (writes: BatchWrites, pending: PendingCommit, claimKey: string | undefined): CommitOutcome => {
+const decide = (writes: BatchWrites, pending: PendingCommit, key: string | undefined): CommitOutcome => {
   try {
     const decision = pending.commit.decide(writes.view(pending.commit.account_id))
     if (Result.isFailure(decision)) return Exit.fail(decision.failure)
     if (!writes.isReadable(decision.success)) return Exit.fail(new StoreUnavailable({ why: "upgrading" }))
-    writes.add(pending, decision.success, claimKey)
+    writes.add(pending, decision.success, key)
     return Exit.succeed({ _tag: "Committed", answer: decision.success.answer })
   } catch (defect) {
     return Exit.die(defect)
   }
 }
 
-const replay = ({ fingerprint, key }: Claim, stored: StoredAnswer): CommitOutcome => {
+const replay = ({ fingerprint, key }: IdempotencyRef, stored: StoredAnswer): CommitOutcome => {
   if (stored.fingerprint !== fingerprint) return Exit.fail(new IdempotencyKeyReused({ key }))
   const replayed: Committed<unknown> = { _tag: "Replayed", storedAnswer: stored.answer }
   return Exit.succeed(replayed)

@@ -1,6 +1,6 @@
 import * as Id from "@waybill/domain/values/Id"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
-import type { StoredAnswer } from "../idempotency/Claim.ts"
+import type { StoredAnswer } from "../idempotency/IdempotencyRef.ts"
 import * as IdBytes from "../streams/IdBytes.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import * as Consequences from "./Consequences.ts"
@@ -57,7 +57,7 @@ export class BatchWrites {
   readonly inbound: Array<InboundRow> = []
   /** Ids of outbox rows whose lease ends. */
   readonly released: Array<string> = []
-  /** Answers to store, by claim key. */
+  /** Answers to store, by `answerKey`. */
   readonly answers = new Map<string, StoredAnswer>()
   readonly #streams = new Map<string, Stream>()
   readonly #usage = new Map<string, Usage>()
@@ -115,7 +115,7 @@ export class BatchWrites {
   }
 
   /** Adds a decided commit. Everything that can throw runs before the first change. */
-  add(pending: PendingCommit, decision: Decision<unknown>, claimKey: string | undefined): void {
+  add(pending: PendingCommit, decision: Decision<unknown>, answerKey: string | undefined): void {
     const { idempotency, leases } = pending.commit
     const answer = idempotency?.encode(decision.answer)
     const continuations = new Map<string, Continuation>()
@@ -135,10 +135,10 @@ export class BatchWrites {
     this.content.push(...(decision.content ?? []))
     this.inbound.push(...(decision.inbound ?? []))
     for (const { id } of leases ?? []) this.released.push(id)
-    if (idempotency !== undefined && claimKey !== undefined && answer !== undefined) {
+    if (idempotency !== undefined && answerKey !== undefined && answer !== undefined) {
       const { account_id, fingerprint, key, route } = idempotency
       const { expires_at } = this.#time
-      this.answers.set(claimKey, { account_id, route, key, fingerprint, answer, expires_at })
+      this.answers.set(answerKey, { account_id, route, key, fingerprint, answer, expires_at })
     }
   }
 

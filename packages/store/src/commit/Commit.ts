@@ -1,7 +1,7 @@
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Data, Effect, type Exit, type Result } from "effect"
 import type { EventKindsShape } from "../feed/EventKinds.ts"
-import type { Claim } from "../idempotency/Claim.ts"
+import type { IdempotencyRef } from "../idempotency/IdempotencyRef.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type { StreamStateCache } from "../streams/StreamStateCache.ts"
 import type { StreamTurns } from "../streams/StreamTurns.ts"
@@ -60,17 +60,17 @@ export interface Commit<A, E> {
 }
 
 /** A commit whose answer is stored under an idempotency key; it fails with `IdempotencyKeyReused` for another request. */
-export interface ClaimedCommit<A, E> extends Commit<A, E> {
-  readonly idempotency: Claim & { readonly encode: (answer: A) => Uint8Array }
+export interface KeyedCommit<A, E> extends Commit<A, E> {
+  readonly idempotency: IdempotencyRef & { readonly encode: (answer: A) => Uint8Array }
 }
 
-/** A commit that settles outbox rows; it fails with `LeaseLost` when one of the leases has passed on. */
+/** A commit by the worker that leases outbox rows. It ends the leases, or fails with `LeaseLost` if one has passed on. */
 export interface LeasedCommit<A, E> extends Commit<A, E> {
   readonly leases: ReadonlyArray<{ readonly id: string; readonly token: string }>
 }
 
 /** A commit of any kind, as a batch takes it. */
-export type AnyCommit<A, E> = Commit<A, E> & Partial<ClaimedCommit<A, E> & LeasedCommit<A, E>>
+export type AnyCommit<A, E> = Commit<A, E> & Partial<KeyedCommit<A, E> & LeasedCommit<A, E>>
 
 export type Committed<A> =
   | { readonly _tag: "Committed"; readonly answer: A }
@@ -80,17 +80,18 @@ export type Committed<A> =
 /** Returns the answer of a commit without an idempotency key, which nothing replays. */
 export const answerOf = <A, E>(committing: Effect.Effect<Committed<A>, E>): Effect.Effect<A, E> =>
   Effect.flatMap(committing, (committed) =>
-    committed._tag === "Committed" ? Effect.succeed(committed.answer) : Effect.die("replayed without a claim"),
+    committed._tag === "Committed"
+      ? Effect.succeed(committed.answer)
+      : Effect.die("replayed without an idempotency key"),
   )
 
 export type CommitOutcome = Exit.Exit<Committed<unknown>, unknown>
 
 /**
- * How far a commit has come, shared by all its attempts. A `settled` one has been answered, so no transaction may make it
- * take effect. A `sent` one is in a transaction whose COMMIT may have reached the server.
+ * How far a commit has come, shared by all its attempts. No transaction may make an `answered` one take effect. A `sent` one is in a transaction whose COMMIT may have reached the server.
  */
 export interface Progress {
-  phase: "waiting" | "sent" | "settled"
+  phase: "waiting" | "sent" | "answered"
 }
 
 /** A commit whose caller waits for the outcome. */
@@ -103,8 +104,8 @@ export interface PendingCommit {
   readonly waitingSince: number
   readonly complete: (outcome: CommitOutcome) => void
   readonly progress: Progress
-  /** How often the commit was deferred because a stream was too long for a batch. */
-  readonly deferrals?: number
+  /** How often the commit was set aside because a stream was too long for a batch. */
+  readonly timesSetAside?: number
   /** Long streams that were read for this commit outside the batches. */
   readonly longStreams?: ReadonlyMap<string, StreamState>
 }

@@ -25,7 +25,7 @@ const MAX_PAUSE_MS = 250
 export interface Deps extends CommitDeps {
   readonly storage: LogStorage
   /** Commits that wait until their long streams are read. */
-  readonly deferred: Queue.Queue<BatchAttempt.Deferred>
+  readonly setAside: Queue.Queue<BatchAttempt.SetAside>
   /** Runs when the batch is written and only its COMMIT is left. */
   readonly onWritten: Effect.Effect<unknown>
   readonly availability: AvailabilityShape
@@ -33,11 +33,11 @@ export interface Deps extends CommitDeps {
 
 type Batch = ReadonlyArray<PendingCommit>
 
-/** Commits a batch: splits it and retries until each of its commits has an outcome or is deferred. */
+/** Commits a batch: splits it and retries until each of its commits has an outcome or is set aside. */
 export const commit = (deps: Deps, wanted: Batch, tries = 1): Effect.Effect<void> =>
   Effect.suspend(() => {
     let attempted: BatchAttempt.BatchResult | undefined
-    const batch = wanted.filter(isUnsettled)
+    const batch = wanted.filter(isUnanswered)
     if (batch.length === 0) return Effect.void
     for (const { progress } of batch) progress.phase = "waiting"
     return deps.storage
@@ -46,7 +46,7 @@ export const commit = (deps: Deps, wanted: Batch, tries = 1): Effect.Effect<void
         (transaction) =>
           Effect.flatMap(BatchAttempt.attempt(deps, transaction, batch), (result) => {
             // A caller who was told meanwhile that nothing was accepted must find nothing in the log.
-            if (!batch.every(isUnsettled)) return Effect.fail(new TryAgain({ cause: "a caller has been answered" }))
+            if (!batch.every(isUnanswered)) return Effect.fail(new TryAgain({ cause: "a caller has been answered" }))
             // The COMMIT follows at once.
             for (const { progress } of batch) progress.phase = "sent"
             attempted = result
@@ -75,10 +75,10 @@ const scopeOf = (batch: Batch): TransactionScope => ({
 /** Gives the callers of a committed batch their outcomes, and commits its duplicates in another batch. */
 const complete = (deps: Deps, result: BatchAttempt.BatchResult) =>
   Effect.suspend(() => {
-    const { deferred, duplicates, events, outcomes } = result
+    const { duplicates, events, outcomes, setAside } = result
     Metrics.batchCommitted(outcomes.size, events)
     for (const [pending, outcome] of outcomes) pending.complete(outcome)
-    for (const each of deferred) deps.turns.whenOver(each.behind, () => Queue.offerUnsafe(deps.deferred, each))
+    for (const each of setAside) deps.turns.whenOver(each.behind, () => Queue.offerUnsafe(deps.setAside, each))
     return duplicates.length === 0 ? Effect.void : commit(deps, duplicates)
   })
 
@@ -157,7 +157,7 @@ const resolveOutcome = Effect.fnUntraced(function* (
       return yield* commit(deps, batch)
     }
     const now = yield* MonotonicClock.millis
-    if (!batch.some((pending) => isUnsettled(pending) && isPatient(pending, now))) return yield* fail(batch, error)
+    if (!batch.some((pending) => isUnanswered(pending) && isPatient(pending, now))) return yield* fail(batch, error)
     yield* pause(tries)
   }
 })
@@ -168,7 +168,7 @@ const refuse = (deps: Deps, batch: Batch, cause: unknown): Effect.Effect<void> =
     fail(batch, isUnavailable ? away() : cause),
   )
 
-const isUnsettled = ({ progress }: PendingCommit): boolean => progress.phase !== "settled"
+const isUnanswered = ({ progress }: PendingCommit): boolean => progress.phase !== "answered"
 
 const isPatient = ({ waitingSince }: PendingCommit, now: number): boolean => now - waitingSince < PATIENCE_MS
 

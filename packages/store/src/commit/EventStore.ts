@@ -12,7 +12,7 @@ import * as PipelinedConnection from "../routing/PipelinedConnection.ts"
 import { Replica } from "../feed/Replica.ts"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
 import * as ReadModels from "./ReadModels.ts"
-import { MAX_DEFERRALS } from "./loadStreams.ts"
+import { MAX_TIMES_SET_ASIDE } from "./loadStreams.ts"
 import { readLongStream } from "./readLongStream.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import * as StreamStateCache from "../streams/StreamStateCache.ts"
@@ -20,7 +20,7 @@ import { StreamTurns } from "../streams/StreamTurns.ts"
 import * as BatchAttempt from "./BatchAttempt.ts"
 import {
   answerOf,
-  type ClaimedCommit,
+  type KeyedCommit,
   type Commit,
   type CommitDeps,
   type CommitOutcome,
@@ -80,10 +80,10 @@ export class EventStore extends Context.Service<
     /** Commits a decision about several streams, with facts and content: all or nothing. Returns its answer. */
     readonly transact: <A, E>(commit: Commit<A, E>) => Effect.Effect<A, E | StoreUnavailable>
     /** Like `transact`, under an idempotency key: a repeated request finds the answer of the first. */
-    readonly transactClaimed: <A, E>(
-      commit: ClaimedCommit<A, E>,
+    readonly transactKeyed: <A, E>(
+      commit: KeyedCommit<A, E>,
     ) => Effect.Effect<Committed<A>, E | IdempotencyKeyReused | StoreUnavailable>
-    /** Like `transact`, by the worker that leases the rows which the commit settles. */
+    /** Like `transact`, by the worker that leases outbox rows, whose leases it ends. */
     readonly transactLeased: <A, E>(commit: LeasedCommit<A, E>) => Effect.Effect<A, E | LeaseLost | StoreUnavailable>
     /** Reads the log in order; no event is skipped or repeated. */
     readonly feed: (query: FeedQuery) => Effect.Effect<FeedPage, StoreUnavailable>
@@ -136,7 +136,7 @@ const ofCells = (
     commit: (aggregate, ref, decide) =>
       Effect.flatMap(storeOf(ref.account_id), (store) => store.commit(aggregate, ref, decide)),
     transact: (commit) => Effect.flatMap(storeOf(commit.account_id), (store) => store.transact(commit)),
-    transactClaimed: (commit) => Effect.flatMap(storeOf(commit.account_id), (store) => store.transactClaimed(commit)),
+    transactKeyed: (commit) => Effect.flatMap(storeOf(commit.account_id), (store) => store.transactKeyed(commit)),
     transactLeased: (commit) => Effect.flatMap(storeOf(commit.account_id), (store) => store.transactLeased(commit)),
     feed: (query) =>
       Effect.flatMap(query.account_id === undefined ? stores.here : storeOf(query.account_id), (store) =>
@@ -189,8 +189,8 @@ export const appendInTransaction = Effect.fnUntraced(function* <A, E>(
     waitingSince: 0,
     complete: () => {},
     progress: { phase: "waiting" },
-    // No other batch follows to which the commit could be deferred: a long stream is read inside this transaction.
-    deferrals: MAX_DEFERRALS,
+    // No other batch follows for which the commit could be set aside: a long stream is read inside this transaction.
+    timesSetAside: MAX_TIMES_SET_ASIDE,
   }
   const deps = makeDeps(undefined, yield* EventKinds)
   const { outcomes } = yield* BatchAttempt.attempt(deps, transaction, [pending])
@@ -233,7 +233,7 @@ export const make = Effect.fnUntraced(function* (
         })
         .pipe(answerOf, (committed) => Span.around(committed, "EventStore.commit")),
     transact: (commit) => Span.around(answerOf(group.submit(commit)), "EventStore.transact"),
-    transactClaimed: <A, E>(commit: ClaimedCommit<A, E>) =>
+    transactKeyed: <A, E>(commit: KeyedCommit<A, E>) =>
       Span.around(group.submit<A, E | IdempotencyKeyReused>(commit), "EventStore.transact"),
     transactLeased: <A, E>(commit: LeasedCommit<A, E>) =>
       Span.around(answerOf(group.submit<A, E | LeaseLost>(commit)), "EventStore.transact"),

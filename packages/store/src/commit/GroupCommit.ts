@@ -65,28 +65,28 @@ export const make = Effect.fnUntraced(function* (
     },
     closed,
   )
-  // Unbounded, because each deferred commit has a caller that already passed the bound of `commits`.
-  const deferred = yield* Queue.unbounded<BatchAttempt.Deferred>()
+  // Unbounded, because each commit set aside has a caller that already passed the bound of `commits`.
+  const setAside = yield* Queue.unbounded<BatchAttempt.SetAside>()
   // Finalizers run in reverse order: this one when the batches under way have ended.
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
       yield* commits.close
       // The outcome of a commit moves those that waited behind it to the queue.
-      while (Queue.sizeUnsafe(deferred) > 0)
+      while (Queue.sizeUnsafe(setAside) > 0)
         Batcher.completeAll(
-          (yield* Queue.clear(deferred)).map(({ pending }) => pending),
+          (yield* Queue.clear(setAside)).map(({ pending }) => pending),
           closed,
         )
     }),
   )
   for (let reader = 0; reader < LONG_STREAM_READERS; reader++)
-    yield* Effect.forkScoped(Effect.forever(readDeferred(deps, deferred, commits)))
+    yield* Effect.forkScoped(Effect.forever(readSetAside(deps, setAside, commits)))
 
   const commitBatch = (batch: ReadonlyArray<PendingCommit>, onWritten: Effect.Effect<unknown>) => {
     const endWait = availability.waiting()
     return Effect.suspend(() => {
       committing += batch.length
-      return CommitBatch.commit({ ...deps, availability, deferred, onWritten }, batch)
+      return CommitBatch.commit({ ...deps, availability, onWritten, setAside }, batch)
     }).pipe(
       Effect.onInterrupt(() => Effect.sync(() => Batcher.completeAll(batch, closed))),
       Effect.catchCause((cause) =>
@@ -130,7 +130,7 @@ export const make = Effect.fnUntraced(function* (
             waitingSince: MonotonicClock.millisOf(fiber.getRef(Clock.Clock)),
             progress,
             complete: (outcome) => {
-              progress.phase = "settled"
+              progress.phase = "answered"
               deps.turns.remove(nth)
               complete(outcome)
             },
@@ -179,26 +179,26 @@ const runBatchesWith = Effect.fnUntraced(function* (
 })
 
 /**
- * Reads the long streams of one deferred commit, if any, and submits it again. An error of the read is ignored: the batch meets it
+ * Reads the long streams of one commit set aside, if any, and submits it again. An error of the read is ignored: the batch meets it
  * as well and handles it.
  */
-const readDeferred = (
+const readSetAside = (
   deps: Deps,
-  deferred: Queue.Queue<BatchAttempt.Deferred>,
+  setAside: Queue.Queue<BatchAttempt.SetAside>,
   commits: Commits,
 ): Effect.Effect<void> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
-      const { pending, streams } = yield* restore(Queue.take(deferred))
+      const { pending, streams } = yield* restore(Queue.take(setAside))
       const longStreams = new Map<string, StreamState>(pending.longStreams)
-      const deferrals = (pending.deferrals ?? 0) + (streams.length > 0 ? 1 : 0)
+      const timesSetAside = (pending.timesSetAside ?? 0) + (streams.length > 0 ? 1 : 0)
       const read = Effect.forEach(streams, (stream) =>
         Effect.map(readLongStream(deps, deps.storage.readStreams, stream), (state) =>
           longStreams.set(streamKey(stream), state),
         ),
       )
       yield* restore(Effect.ignoreCause(read)).pipe(
-        Effect.andThen(restore(commits.resubmit({ ...pending, longStreams, deferrals }))),
+        Effect.andThen(restore(commits.resubmit({ ...pending, longStreams, timesSetAside }))),
         Effect.onInterrupt(() => Effect.sync(() => pending.complete(closed))),
       )
     }),

@@ -11,14 +11,14 @@ import type { InboundRow } from "../content/InboundContent.ts"
 import type { ContentRow } from "../content/StoredContent.ts"
 import type { ChangedStream, StreamRange } from "../log/StreamRef.ts"
 import type { AccountNeeds, Facts } from "../facts/Facts.ts"
-import type { Claim, StoredAnswer } from "../idempotency/Claim.ts"
+import type { IdempotencyRef, StoredAnswer } from "../idempotency/IdempotencyRef.ts"
 import type { EventRow, Stored } from "../log/RecordedEvents.ts"
 
 /** Everything that a batch writes. */
 export interface Write {
   readonly changedStreams: ReadonlyArray<ChangedStream>
   readonly events: ReadonlyArray<Stored>
-  /** Answers to claims that the transaction has looked up and not found. */
+  /** Answers under keys that the transaction has looked up and not found. */
   readonly answers: ReadonlyArray<StoredAnswer>
   readonly content: ReadonlyArray<ContentRow>
   readonly inbound: ReadonlyArray<InboundRow>
@@ -28,7 +28,7 @@ export interface Write {
   readonly outbox: {
     readonly arm: ReadonlyArray<OutboxRow>
     readonly settle: ReadonlyArray<string>
-    /** Rows whose lease ends with this batch, because its holder settles them. */
+    /** Rows whose lease ends with this batch, because its holder commits. */
     readonly release: ReadonlyArray<string>
   }
   readonly deliveries: ReadonlyArray<WebhookDelivery>
@@ -41,9 +41,9 @@ export interface LogTransaction {
     ranges: ReadonlyArray<StreamRange>,
   ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<EventRow>>, StorageError>
   readonly readFacts: (needs: ReadonlyArray<AccountNeeds>, now: string) => Effect.Effect<Facts, StorageError>
-  /** Returns the answers stored for claims, which stay locked until the end of the transaction. */
+  /** Returns the answers stored under keys, which stay locked until the end of the transaction. */
   readonly findAnswers: (
-    claims: ReadonlyArray<Claim>,
+    refs: ReadonlyArray<IdempotencyRef>,
     now: string,
   ) => Effect.Effect<ReadonlyMap<string, StoredAnswer>, StorageError>
   /** Sends the writes without waiting for them: an error shows only when the transaction ends. */

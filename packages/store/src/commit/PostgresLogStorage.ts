@@ -45,10 +45,10 @@ export const make = (
   const transactionOn = (send: PipelinedConnection.Send): LogTransaction => ({
     readStreams: (ranges) => SqlErrors.asStorageErrors(LogReads.readStreams(sql, ranges)),
     readFacts: (needs, now) => SqlErrors.asStorageErrors(FactReads.readFacts(sql, needs, now, place.isOnNode)),
-    findAnswers: (claims, now) =>
+    findAnswers: (refs, now) =>
       Effect.andThen(
-        send(StoredAnswers.lock(sql, claims)),
-        SqlErrors.asStorageErrors(StoredAnswers.find(sql, claims, now)),
+        send(StoredAnswers.lock(sql, refs)),
+        SqlErrors.asStorageErrors(StoredAnswers.find(sql, refs, now)),
       ),
     write: (write) =>
       Effect.andThen(

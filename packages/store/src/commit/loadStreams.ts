@@ -7,8 +7,8 @@ import type { TypedStreamRef } from "./readLongStream.ts"
 import * as StreamState from "../streams/StreamState.ts"
 import type { StreamStateCache } from "../streams/StreamStateCache.ts"
 
-/** After this many deferrals a long stream is read inside the batch anyway, so that its commit cannot starve. */
-export const MAX_DEFERRALS = 3
+/** A commit that was set aside as often has its long streams read inside the batch, so that it cannot starve. */
+export const MAX_TIMES_SET_ASIDE = 3
 
 interface StreamToLoad extends TypedStreamRef {
   readonly cached: StreamState.StreamState
@@ -53,7 +53,7 @@ export const loadStreams = Effect.fnUntraced(function* (
 
 const streamsToLoad = (cache: StreamStateCache, batch: ReadonlyArray<PendingCommit>): Map<string, StreamToLoad> => {
   const toLoad = new Map<string, StreamToLoad>()
-  for (const { commit, deferrals = 0, longStreams } of batch) {
+  for (const { commit, timesSetAside = 0, longStreams } of batch) {
     for (const { aggregate, id, isNew, known } of commit.streams) {
       if (isNew === true) continue
       const ref = { account_id: commit.account_id, stream_id: id }
@@ -65,7 +65,7 @@ const streamsToLoad = (cache: StreamStateCache, batch: ReadonlyArray<PendingComm
         ...ref,
         aggregate,
         cached: cached ?? StreamState.initial(aggregate),
-        isReadWhole: deferrals >= MAX_DEFERRALS || other?.isReadWhole === true,
+        isReadWhole: timesSetAside >= MAX_TIMES_SET_ASIDE || other?.isReadWhole === true,
       })
     }
   }

@@ -16,7 +16,7 @@ export interface FeedPlaces {
   /** Last position that can be read on any server. */
   readonly end: bigint
   /** Whether all events of the position's server are known up to there. */
-  readonly isSettled: (position: bigint) => boolean
+  readonly isQuiet: (position: bigint) => boolean
   /** Condition on events that they were not read. */
   readonly isUnread: (sql: Sql) => Fragment
   /** Position after which all events of a cell are looked at. */
@@ -64,7 +64,7 @@ export const make = (
   const placeOf = (number: number) => places.get(number) ?? places.get(FeedCursor.FORMER) ?? 0n
   return {
     end,
-    isSettled: (position) => position <= (quiet.get(numberOf(position)) ?? AFTER_ALL),
+    isQuiet: (position) => position <= (quiet.get(numberOf(position)) ?? AFTER_ALL),
     isUnread: (sql) => {
       const byNumber = Array.from({ length: PositionNumbers.STEP }, (_, number) => String(placeOf(number)))
       return sql`position > CASE WHEN position < ${numbered}::bigint THEN ${placeOf(FeedCursor.HOME)}::bigint

@@ -63,11 +63,11 @@ const readOnce = Effect.fnUntraced(function* (from: FeedCursor.FeedCursor, limit
   if (!(yield* ArrivedAccounts.isSame(home, before))) return undefined
   const rows = new Map(pages.flatMap((ofCell) => (ofCell ?? []).map((row) => [row.position, row] as const)))
   const inOrder = [...rows.values()].toSorted((a, b) => (a.position < b.position ? -1 : 1))
-  const unsettled = inOrder.findIndex(({ position }) => !places.isSettled(position))
-  const settled = unsettled < 0 ? inOrder : inOrder.slice(0, unsettled)
-  const taken = settled.slice(0, limit)
-  const more = settled.length > limit
-  const next = more ? taken.at(-1) : inOrder[unsettled]
+  const end = inOrder.findIndex(({ position }) => !places.isQuiet(position))
+  const readable = end < 0 ? inOrder : inOrder.slice(0, end)
+  const taken = readable.slice(0, limit)
+  const more = readable.length > limit
+  const next = more ? taken.at(-1) : inOrder[end]
   const upTo = next === undefined ? places.end : more ? next.position : next.position - 1n
   return {
     events: yield* Feed.opened(taken),

@@ -16,7 +16,7 @@ import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 export interface CellLog {
   readonly cell: CellName
   readonly sql: Sql
-  /** The client that tells how far the log is settled (`Replay`). */
+  /** The client that tells the watermark of the log (`Replay`). */
   readonly log: Sql
   /** Whether the cell has a server of its own, which no connection of another cell reaches. */
   readonly isApart: boolean

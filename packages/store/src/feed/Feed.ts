@@ -44,10 +44,10 @@ export const quiet = Effect.fnUntraced(function* <E>(sql: Client<E>): Effect.fn.
 })
 
 /**
- * Returns the position up to which the log is settled: quiet, and not past the last event. A server that crashes allocates
- * uncommitted positions again, so a reader that had gone past the last event could miss an event written there later.
+ * Returns the watermark, up to which the log may be read: quiet, and not past the last event. A server that crashes
+ * allocates uncommitted positions again, so a reader past the last event could miss one that is written there later.
  */
-export const settled = <E>(sql: Client<E>): Effect.Effect<bigint, E> =>
+export const watermark = <E>(sql: Client<E>): Effect.Effect<bigint, E> =>
   Effect.flatMap(quiet(sql), (upTo) => lastUpTo(sql, upTo))
 
 /** Returns the position of the last event up to a position. */
@@ -60,7 +60,7 @@ export const lastUpTo = <E>(sql: Client<E>, upTo: bigint): Effect.Effect<bigint,
 
 /** Reads the log in order; no event is skipped or repeated, also while transactions write. */
 export const read = Effect.fnUntraced(function* <E>(sql: Client<E>, query: FeedQuery): Effect.fn.Return<FeedPage, E> {
-  const upTo = yield* settled(sql)
+  const upTo = yield* watermark(sql)
   if (upTo <= query.after) return { events: [], upTo: query.after, more: false }
   const limit = Math.min(query.limit ?? MAX_FEED_PAGE, MAX_FEED_PAGE)
   const selected = sql`

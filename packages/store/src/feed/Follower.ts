@@ -61,7 +61,7 @@ export const step = Effect.fnUntraced(function* (
 
 /** Returns the position of a follower and the number of positions between it and the end of the log. */
 export const lag = Effect.fn("Follower.lag")(function* (sql: Sql, name: string) {
-  const end = yield* Feed.settled(sql)
+  const end = yield* Feed.watermark(sql)
   const [row] = yield* sql<{ readonly position: bigint }>`
     SELECT position FROM followers WHERE name = ${name}`
   const { position } = row ?? { position: 0n }

@@ -1,6 +1,6 @@
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
-import { type Claim, claimKey, IDEMPOTENCY_TTL_MS } from "./Claim.ts"
+import { answerKey, type IdempotencyRef, IDEMPOTENCY_TTL_MS } from "./IdempotencyRef.ts"
 import * as StoredAnswers from "./StoredAnswers.ts"
 import { Sql } from "../postgres/Sql.ts"
 
@@ -10,12 +10,12 @@ export type Done<A> =
 
 /** Returns the answer stored for a key. Two requests may both find none: only storing the answer decides which is first. */
 export const storedAnswer = Effect.fn("IdempotentWork.storedAnswer")(function* (
-  claim: Claim,
+  ref: IdempotencyRef,
   now: Timestamp.Timestamp,
 ) {
   const sql = yield* Sql
-  const answers = yield* StoredAnswers.find(sql, [claim], now)
-  return answers.get(claimKey(claim))
+  const answers = yield* StoredAnswers.find(sql, [ref], now)
+  return answers.get(answerKey(ref))
 })
 
 /**
@@ -23,19 +23,19 @@ export const storedAnswer = Effect.fn("IdempotentWork.storedAnswer")(function* (
  * duplicate waits at the lock and then gets the stored answer.
  */
 export const run = Effect.fn("IdempotentWork.run")(function* <A, E, R>(
-  claim: Claim,
+  ref: IdempotencyRef,
   now: Timestamp.Timestamp,
   work: Effect.Effect<A, E, R>,
   encode: (answer: A) => Uint8Array,
 ) {
   const sql = yield* Sql
   const transaction = Effect.gen(function* () {
-    yield* StoredAnswers.lock(sql, [claim])
-    const stored = yield* storedAnswer(claim, now)
+    yield* StoredAnswers.lock(sql, [ref])
+    const stored = yield* storedAnswer(ref, now)
     if (stored !== undefined) return { _tag: "Stored", fingerprint: stored.fingerprint, answer: stored.answer } as const
     const answer = yield* work
     const expires_at = Timestamp.plus(now, IDEMPOTENCY_TTL_MS)
-    yield* sql`${StoredAnswers.insert(sql, [{ ...claim, answer: encode(answer), expires_at }])}`
+    yield* sql`${StoredAnswers.insert(sql, [{ ...ref, answer: encode(answer), expires_at }])}`
     return { _tag: "New", answer } as const
   })
   return yield* sql.withTransaction(transaction)

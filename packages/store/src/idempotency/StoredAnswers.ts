@@ -1,31 +1,31 @@
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import * as Arrays from "../postgres/Arrays.ts"
-import { type Claim, claimKey, type StoredAnswer } from "./Claim.ts"
+import { answerKey, type IdempotencyRef, type StoredAnswer } from "./IdempotencyRef.ts"
 import type { Client } from "../postgres/Sql.ts"
 
 /**
- * Locks claims until the end of the transaction, in one order: of several with a key, the others wait for the answer to the
+ * Locks the keys of answers until the end of the transaction, in one order: of several with a key, the others wait for the answer to the
  * first. Names the positions, as every lock of a cell, so that a node of Citus that the cell has left refuses it.
  */
-export const lock = <E>(sql: Client<E>, claims: ReadonlyArray<Claim>) => sql`
+export const lock = <E>(sql: Client<E>, refs: ReadonlyArray<IdempotencyRef>) => sql`
   SELECT count(taken) AS locks, (SELECT 1 FROM event_position) AS is_here FROM (
     SELECT pg_advisory_xact_lock(key)::text AS taken FROM (
-      SELECT DISTINCT hashtextextended(claim, 0) AS key FROM unnest(${claims.map(claimKey)}::text[]) AS c(claim) ORDER BY 1
+      SELECT DISTINCT hashtextextended(name, 0) AS key FROM unnest(${refs.map(answerKey)}::text[]) AS r(name) ORDER BY 1
     ) AS keys
   ) AS taking`
 
-/** Returns the unexpired answers to these claims, by claim key; the fingerprint of an answer may differ from its claim's. */
-export const find = Effect.fnUntraced(function* <E>(sql: Client<E>, claims: ReadonlyArray<Claim>, now: string) {
+/** Returns the unexpired answers of these keys, by `answerKey`; an answer may be to a request of another fingerprint. */
+export const find = Effect.fnUntraced(function* <E>(sql: Client<E>, refs: ReadonlyArray<IdempotencyRef>, now: string) {
   const rows = yield* sql<StoredAnswer>`
     SELECT k.account_id, k.route, k.key, k.fingerprint, k.answer
-    FROM unnest(${claims.map((claim) => claim.account_id)}::text[], ${claims.map((claim) => claim.route)}::text[],
-      ${claims.map((claim) => claim.key)}::text[]) AS wanted(account_id, route, key)
+    FROM unnest(${refs.map(({ account_id }) => account_id)}::text[], ${refs.map(({ route }) => route)}::text[],
+      ${refs.map(({ key }) => key)}::text[]) AS wanted(account_id, route, key)
     JOIN idempotency_keys k USING (account_id, route, key) WHERE k.expires_at > ${now}::timestamptz`
-  return new Map(rows.map((row) => [claimKey(row), row]))
+  return new Map(rows.map((row) => [answerKey(row), row]))
 })
 
-/** Stores answers to claims that are locked and have no unexpired answer. */
+/** Stores answers under keys that are locked and have no unexpired answer. */
 export const insert = (sql: Client<unknown>, answers: ReadonlyArray<StoredAnswer>): Fragment => sql`
   INSERT INTO idempotency_keys AS k (account_id, route, key, fingerprint, answer, expires_at)
   SELECT * FROM unnest(${Arrays.texts(answers.map((answer) => answer.account_id))},

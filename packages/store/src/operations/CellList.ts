@@ -61,7 +61,7 @@ const known = Effect.fnUntraced(function* (sql: Sql, schema: string, hasCitus: b
     SELECT (SELECT count(*) FROM accounts WHERE ${isOwn})::float8 AS accounts, (SELECT min(position) FROM followers) AS after,
       (SELECT coalesce(sum(accepted), 0) FROM monthly_usage WHERE ${isOwn})::float8 AS emails`
   const [size] = yield* hasCitus && schema !== FIRST ? citusBytes(sql, schema) : bytes(sql, schema)
-  const end = yield* Feed.settled(sql)
+  const end = yield* Feed.watermark(sql)
   const lag = Epoch.distance(yield* Epoch.gaps(sql), counts?.after ?? end, end)
   const { per_second, waiting } = yield* InstanceStats.cellLoad
   return {

@@ -26,7 +26,7 @@ export interface ClaimQuery {
   readonly kind: Kind
   /** Id of the process that claims. */
   readonly owner: string
-  /** Token of this claim. Settling a row requires it. */
+  /** Token of this claim. To settle or release a row requires it. */
   readonly token: string
   readonly limit: number
   /** Accounts that have as much work in progress as they may have. */
@@ -141,7 +141,7 @@ export const renewMoved = Effect.fn("Leases.renewMoved")(function* (
   return new Set(renewed.flat().map(({ id }) => id))
 })
 
-/** Renews a lease with a pause, which the commit that is about to settle the row respects. */
+/** Renews a lease with a pause, which the commit that is about to end the lease respects. */
 export const pause = Effect.fn("Leases.pause")(function* (row: LeaseRef, until: string) {
   const sql = yield* Sql
   yield* Outbox.renew(sql, held(sql, [row]), until)

@@ -70,7 +70,7 @@ export const catchUp = Effect.fnUntraced(function* (
   const { log, sql } = replay
   let position = version.position
   while (true) {
-    const end = yield* Feed.settled(log)
+    const end = yield* Feed.watermark(log)
     if (end - position <= near) return position
     const after = (yield* nextAfter(sql, position, end)) - 1n
     const upTo = end < after + PAGE_POSITIONS ? end : after + PAGE_POSITIONS

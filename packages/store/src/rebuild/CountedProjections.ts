@@ -27,7 +27,7 @@ export const livePosition = (sql: Sql, { by, name }: Counts): Effect.Effect<bigi
     ([row]) => row?.position ?? 0n,
   )
 
-/** Counts one page of settled events. */
+/** Counts one page of events up to the watermark. */
 const count = Effect.fnUntraced(function* (
   sql: Sql,
   counts: Counts,
@@ -88,9 +88,9 @@ export const catchUp = Effect.fnUntraced(function* (
   while (true) {
     const { counted, upTo } = yield* sql.withTransaction(
       Effect.gen(function* () {
-        // Commits continue meanwhile, so their counts reach the settled position; a follower's own position is
-        // settled already.
-        const upTo = yield* counts.by === "commits" ? Feed.settled(log) : livePosition(sql, counts)
+        // Commits continue meanwhile, so their counts reach the watermark; a follower's own position is
+        // there already.
+        const upTo = yield* counts.by === "commits" ? Feed.watermark(log) : livePosition(sql, counts)
         const after = yield* Versions.lockPosition(sql, version)
         if (after >= upTo) return { counted: { events: 0, position: after }, upTo }
         const counted = yield* count(sql, counts, table, after, upTo, limit)

@@ -165,7 +165,7 @@ const resumeOrBegin = Effect.fnUntraced(function* (model: Projection, release: s
     yield* dropVersion(unfinished)
   }
   // Events after this position are folded again once the fill is done; the fill itself sees all earlier ones.
-  const position = "count" in model ? 0n : yield* Feed.settled(log)
+  const position = "count" in model ? 0n : yield* Feed.watermark(log)
   const begin = Effect.gen(function* () {
     const version = yield* Versions.begin(sql, name, position, release)
     const table = Versions.tableOf({ name, version, state: "building" })

@@ -24,7 +24,7 @@ export interface VersionStatus {
 /** Lists every version of every projection with its progress. */
 export const status = Effect.fn("Projections.status")(function* () {
   const { log, sql } = yield* Replay
-  const end = yield* Feed.settled(log)
+  const end = yield* Feed.watermark(log)
   const gaps = yield* Epoch.gaps(log)
   const lists = yield* Effect.forEach(Projections.projections, ({ name }) =>
     Effect.map(Versions.list(sql, name), (versions) =>

@@ -49,7 +49,7 @@ export const swap = Effect.fn("Projections.swap")(function* (name: string, back:
       position: yield* positionOf(sql, candidate),
     })
     // Read before the lock: no event at or below this position can be written later.
-    const settled = yield* Feed.settled(log)
+    const watermark = yield* Feed.watermark(log)
     yield* sql.withTransaction(
       Effect.gen(function* () {
         yield* sql`SET LOCAL lock_timeout = ${sql.literal(`'${LOCK_WAIT}'`)}`
@@ -60,7 +60,7 @@ export const swap = Effect.fn("Projections.swap")(function* (name: string, back:
             message: `${table} was begun before accounts moved to this cell or left it (${moved.join(", ")}): drop it and rebuild`,
           })
         yield* CatchUp.apply(sql, model, table, position)
-        const livePosition = "count" in model ? yield* CountedProjections.livePosition(sql, model) : settled
+        const livePosition = "count" in model ? yield* CountedProjections.livePosition(sql, model) : watermark
         yield* Tables.rename(sql, name, Versions.tableOf({ ...live, state: "kept" }), name)
         yield* Tables.rename(sql, table, name, name)
         yield* sql`

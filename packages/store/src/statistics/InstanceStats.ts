@@ -37,7 +37,7 @@ export interface InstanceStats {
   readonly connections: ReadonlyArray<Connections>
   /** Number of processes with a worker that sent a heartbeat lately. */
   readonly workers: number
-  /** Last settled position of the log. */
+  /** Watermark of the log. */
   readonly position: number
   /** Size of the whole database on disk. */
   readonly size_bytes: number
@@ -108,7 +108,7 @@ const CONCURRENT_CELLS = 8
 const ofCell = Effect.fnUntraced(function* (sql: Sql) {
   const isOwn = yield* StrayAccounts.isOwn(sql, "account_id")
   const queue = yield* queueStats(sql, isOwn)
-  const end = yield* Feed.settled(sql)
+  const end = yield* Feed.watermark(sql)
   const followers = yield* followerStats(sql, end)
   const [row] = yield* sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM unread_reports WHERE ${isOwn}`
   const rates = yield* ratesHere(sql, RATE_PERIOD, MAX_EVENTS_OF_CELL)

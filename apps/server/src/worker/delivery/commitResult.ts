@@ -29,7 +29,7 @@ export const MAX_COMMIT_PAUSE = Duration.seconds(10)
  * while a lost outcome means that the mail is sent again.
  */
 export const commitResult = (job: PipelineJob, pending: Attempted, result: AttemptResult) => {
-  job.settle()
+  job.noteOutcome()
   return Effect.andThen(job.inTurn, untilCommitted(commit(job.row, pending, result), COMMIT_PAUSE))
 }
 

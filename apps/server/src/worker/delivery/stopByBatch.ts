@@ -45,7 +45,7 @@ export const stopByBatch = Effect.fnUntraced(function* (
     yield* Leases.postponeInTime(row, Timestamp.plus(now, hold))
     return true
   }
-  job.settle()
+  job.noteOutcome()
   yield* cancel(row, message)
   return true
 })

@@ -47,7 +47,7 @@ const nextStep = Effect.fnUntraced(function* (row: Leased, clock: TestClock.Cloc
   if (clock.deleted_at !== null) return yield* endWork(row, next)
   if (clock.advance === null) return yield* Effect.as(Leases.settle(row), "done" as const)
   const stopped = TestClock.mustStop(clock, at)
-  if (stopped !== null) return yield* settle(row, TestClock.endAdvance(at, stopped))
+  if (stopped !== null) return yield* end(row, TestClock.endAdvance(at, stopped))
   if (busy) return "busy" as const
   const { to } = clock.advance
   const isDue = next !== null && next <= to
@@ -57,7 +57,7 @@ const nextStep = Effect.fnUntraced(function* (row: Leased, clock: TestClock.Cloc
     // The next look sees what was committed meanwhile at the former time.
     return "moved" as const
   }
-  if (!isDue) return yield* settle(row, TestClock.endAdvance(at, null))
+  if (!isDue) return yield* end(row, TestClock.endAdvance(at, null))
   yield* ClockedRows.markReady(clock.created.clock_id, clock.now)
   return "moved" as const
 })
@@ -79,5 +79,5 @@ const commit = (row: Leased, decide: ReturnType<typeof TestClock.moveTo>) =>
   )
 
 /** Ends the advance. The commit removes its row. */
-const settle = (row: Leased, decide: ReturnType<typeof TestClock.endAdvance>) =>
+const end = (row: Leased, decide: ReturnType<typeof TestClock.endAdvance>) =>
   Effect.as(commit(row, decide), "moved" as const)

@@ -21,7 +21,7 @@ export const checkDomains = () =>
 const check = Effect.fnUntraced(function* (job: Pipeline.PipelineJob) {
   const { row } = job
   if (!job.start()) return yield* job.giveBack
-  const settled = yield* DomainCommands.check(row.account_id, row.id as DomainId, row)
-  if (settled !== undefined) return
+  const committed = yield* DomainCommands.check(row.account_id, row.id as DomainId, row)
+  if (committed !== undefined) return
   yield* Leases.postpone(row, Timestamp.plus(yield* NewIds.now, Duration.toMillis(UNCHANGED_PAUSE)))
 })

@@ -105,7 +105,7 @@ const ofCell = Effect.fnUntraced(function* (
     if (Option.isNone(turn)) return yield* postpone([job])
     if (Option.isNone(turn.value)) return yield* job.giveBack
     const result = turn.value.value
-    job.settle()
+    job.noteOutcome()
     const isWritten = yield* writeResult(yield* resultOf(job, dispatch, result, nextAt, clock))
     // A test that moves days must not disable a webhook that live mail uses as well.
     if (!isWritten || dispatch.webhook === null || clock !== undefined) return
@@ -115,7 +115,7 @@ const ofCell = Effect.fnUntraced(function* (
   })
 
   const postponeAll = Effect.fnUntraced(function* (jobs: ReadonlyArray<Pipeline.PipelineJob>) {
-    for (const job of jobs) job.settle()
+    for (const job of jobs) job.noteOutcome()
     yield* BusyEndpoints.deferClaimed(
       sql,
       jobs.map(({ row }) => row),

@@ -33,7 +33,7 @@ export class Replay extends Context.Service<
   Replay,
   {
     readonly sql: Sql
-    /** The same, or for a cell on a node of Citus a client of the node: what tells how far the log is settled, and the locks. */
+    /** The same, or for a cell on a node of Citus a client of the node: what tells the watermark of the log, and the locks. */
     readonly log: Sql
     /** Database for connections that threads open themselves. */
     readonly url: Redacted.Redacted
