@@ -9,5 +9,5 @@ import { Effect } from "effect"
 export const logStorage = Effect.gen(function* () {
   const sql = yield* Sql
   const connection = yield* PipelinedConnection.make(sql)
-  return PostgresLogStorage.make(sql, connection, ReadModels.readModels, undefined, undefined, yield* placeHere)
+  return PostgresLogStorage.make({ sql, connection, readModels: ReadModels.readModels, place: yield* placeHere })
 })

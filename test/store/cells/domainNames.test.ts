@@ -1,6 +1,6 @@
 import * as Domain from "@waybill/domain/domain/Domain"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
-import * as AccountNames from "@waybill/store/commit/AccountNames"
+import * as AccountNames from "@waybill/store/routing/directory/AccountNames"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as AccountMove from "@waybill/store/moves/AccountMove"
 import { Sql } from "@waybill/store/postgres/Sql"

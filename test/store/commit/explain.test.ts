@@ -110,7 +110,13 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
       const sql = yield* Sql
       return yield* plansOf(
         sql,
-        use(PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), ReadModels.readModels)),
+        use(
+          PostgresLogStorage.make({
+            sql,
+            connection: yield* PipelinedConnection.make(sql),
+            readModels: ReadModels.readModels,
+          }),
+        ),
       )
     })
   const inTransaction = (use: Parameters<LogStorage["transaction"]>[1]) => (storage: LogStorage) =>

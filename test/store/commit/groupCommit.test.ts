@@ -7,8 +7,8 @@ import * as StreamStateCache from "@waybill/store/streams/StreamStateCache"
 import { StreamTurns } from "@waybill/store/streams/StreamTurns"
 import type { Facts } from "@waybill/store/facts/Facts"
 import type { LogStorage, LogTransaction } from "@waybill/store/commit/LogStorage"
-import { OutcomeUnknown, RowRejected } from "@waybill/store/postgres/StorageError"
-import { Deferred, Effect, Exit, type Fiber, Result } from "effect"
+import { AccountElsewhere, OutcomeUnknown, RowRejected, type StorageError } from "@waybill/store/postgres/StorageError"
+import { Deferred, Effect, Exit, Fiber, Result } from "effect"
 import { describe } from "vitest"
 import { assert, it, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
@@ -41,15 +41,17 @@ interface Batch {
   readonly flush: Effect.Effect<unknown>
 }
 
-/** A group commit on a log whose batches are written and flushed only when a test lets them, and may be rejected. */
-const slowUnless = Effect.fnUntraced(function* (isRejected: (size: number) => boolean) {
+/** A group commit on a log whose batches are written and flushed only when a test lets them, and may fail. */
+const slowUnless = Effect.fnUntraced(function* (
+  failureOf: (size: number, accounts: ReadonlyArray<string>) => StorageError | undefined,
+) {
   const batches: Array<Batch> = []
   let isOver = false
   const storage: LogStorage = {
     readStreams: never,
     feed: never,
     isCommitted: never,
-    transaction: ({ isExclusive }, body, onWritten = Effect.void) =>
+    transaction: ({ accounts, isExclusive }, body, onWritten = Effect.void) =>
       Effect.gen(function* () {
         const [mayWrite, mayFlush] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
         const batch = {
@@ -69,7 +71,8 @@ const slowUnless = Effect.fnUntraced(function* (isRejected: (size: number) => bo
           },
         }
         const done = yield* body(transaction)
-        if (isRejected(batch.size)) return yield* new RowRejected({ cause: "a row" })
+        const failure = failureOf(batch.size, accounts)
+        if (failure !== undefined) return yield* failure
         yield* onWritten
         if (!isOver) yield* Deferred.await(mayFlush)
         return done
@@ -107,7 +110,7 @@ const slowUnless = Effect.fnUntraced(function* (isRejected: (size: number) => bo
     Effect.suspend(() => Effect.andThen(batches[nth]?.[step] ?? Effect.die(new Error("no such batch")), settled))
   return { batches, submit, write: proceed("write"), flush: proceed("flush") }
 })
-const slow = slowUnless(() => false)
+const slow = slowUnless(() => undefined)
 
 /** Waits until nothing can continue by itself. */
 const settled = Effect.repeat(Effect.yieldNow, { times: 20 })
@@ -172,7 +175,9 @@ describe("group commit", () => {
 
   it.effect("starts the next batch after both halves of a batch that was split", () =>
     Effect.gen(function* () {
-      const { batches, flush, submit, write } = yield* slowUnless((size) => size === 2)
+      const { batches, flush, submit, write } = yield* slowUnless((size) =>
+        size === 2 ? new RowRejected({ cause: "a row" }) : undefined,
+      )
       yield* submit(1)
       yield* submit(2)
       yield* write(0)
@@ -186,6 +191,25 @@ describe("group commit", () => {
       yield* write(3)
       yield* flush(3)
       assert.deepStrictEqual(sizes(batches), [1, 2, 1, 1, 1])
+    }).pipe(Effect.scoped),
+  )
+
+  it.effect("refuses the commits of an account that has left the cell, and accepts the others of their batch", () =>
+    Effect.gen(function* () {
+      const { batches, flush, submit, write } = yield* slowUnless((_, accounts) =>
+        accounts.includes("gone") ? new AccountElsewhere() : undefined,
+      )
+      yield* submit(1)
+      const [stays] = yield* submit(1)
+      const [left] = yield* submit(1, { account_id: "gone" as AccountId })
+      yield* Effect.andThen(write(0), flush(0))
+      yield* write(1)
+      yield* Effect.andThen(write(2), flush(2))
+      yield* write(3)
+      assert.deepStrictEqual(sizes(batches), [1, 2, 1, 1])
+      assert.strictEqual(stays?.pollUnsafe()?._tag, "Success")
+      const refusal = yield* Effect.flip(Fiber.join(left ?? assert.fail("no caller")))
+      assert.include(refusal, { _tag: "StoreUnavailable", why: "away" })
     }).pipe(Effect.scoped),
   )
 

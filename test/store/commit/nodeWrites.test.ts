@@ -45,14 +45,12 @@ layer(Database.layerFresh, { excludeTestServices: true })("the statements of a n
     const written: Array<unknown> = []
     for (const isOnNode of [false, true]) {
       const account_id = id("AccountId")
-      const storage = PostgresLogStorage.make(
+      const storage = PostgresLogStorage.make({
         sql,
-        yield* PipelinedConnection.make(sql),
-        ReadModels.readModels,
-        undefined,
-        undefined,
-        { schema: isOnNode ? "cell_b" : FIRST, isOnNode },
-      )
+        connection: yield* PipelinedConnection.make(sql),
+        readModels: ReadModels.readModels,
+        place: { schema: isOnNode ? "cell_b" : FIRST, isOnNode },
+      })
       const group = yield* GroupCommit.make({ storage, ...makeDeps() })
       // The second batch finds the usage, the subjects and one content of the first.
       const emails = []

@@ -116,7 +116,11 @@ layer(Database.layerFresh, { excludeTestServices: true })("an error in a transac
         watcher
           .query("SELECT FROM pg_stat_activity WHERE pid = $1", [pid])
           .pipe(Effect.repeat({ until: (found) => found.length === 0 }))
-      const storage = PostgresLogStorage.make(of(sql), yield* PipelinedConnection.make(of(sql)), [])
+      const storage = PostgresLogStorage.make({
+        sql: of(sql),
+        connection: yield* PipelinedConnection.make(of(sql)),
+        readModels: [],
+      })
       const error = yield* storage
         .transaction({ accounts: [], isExclusive: false }, () =>
           Effect.gen(function* () {
@@ -167,7 +171,11 @@ layer(Database.layerFresh, { excludeTestServices: true })("an error in a transac
       Exit.isFailure(bare) &&
         bare.cause.reasons.some((reason) => reason._tag === "Die" && reason.defect instanceof SqlError.SqlError),
     )
-    const error = yield* PostgresLogStorage.make(of(sql), yield* PipelinedConnection.make(of(sql)), [])
+    const error = yield* PostgresLogStorage.make({
+      sql: of(sql),
+      connection: yield* PipelinedConnection.make(of(sql)),
+      readModels: [],
+    })
       .transaction({ accounts: [], isExclusive: false }, () =>
         Effect.mapError(sql.unsafe(END_SELF), SqlErrors.classify),
       )

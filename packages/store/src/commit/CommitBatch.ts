@@ -97,6 +97,9 @@ const recover = (
       return error.isDuplicate === true && batch.length === 1
         ? retry(deps, batch, tries, error)
         : split(deps, batch, error.cause)
+    case "AccountElsewhere":
+    case "DirectoryAway":
+      return split(deps, batch, error.cause)
     case "Failed":
       return refuse(deps, batch, error.cause)
     case "OutcomeUnknown": {

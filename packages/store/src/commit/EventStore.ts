@@ -1,7 +1,7 @@
 import type { Decide } from "@waybill/domain/values/Aggregate"
 import { Context, Effect, Exit, Layer, Result, Schedule, type Scope } from "effect"
 import * as Span from "@waybill/runtime/flow/Span"
-import * as AccountNames from "./AccountNames.ts"
+import * as DirectoryPart from "./DirectoryPart.ts"
 import * as CellClient from "../routing/CellClient.ts"
 import { Cells, type CellsShape, schemaOf } from "../routing/Cells.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
@@ -94,7 +94,7 @@ export class EventStore extends Context.Service<
       EventStore,
       Effect.gen(function* () {
         const sql = yield* Sql
-        const { noteCommit: wrote } = yield* Replica
+        const { noteCommit } = yield* Replica
         const stores = yield* PerCell.make(
           Effect.gen(function* () {
             const client = yield* CellClient.here(sql)
@@ -103,12 +103,15 @@ export class EventStore extends Context.Service<
               PipelinedConnection.BY_KEY_NESTED_LOOPS,
               Epoch.enter,
             )
-            const readModels = options.readModels ?? ReadModels.readModels
-            const names = yield* AccountNames.make(client.driver, sql)
-            return yield* make(
-              PostgresLogStorage.make(client, connection, readModels, wrote, names, yield* placeHere),
-              options,
-            )
+            const storage = PostgresLogStorage.make({
+              sql: client,
+              connection,
+              readModels: options.readModels ?? ReadModels.readModels,
+              onCommitted: noteCommit,
+              directory: yield* DirectoryPart.make(client.driver, sql),
+              place: yield* placeHere,
+            })
+            return yield* make(storage, options)
           }),
         )
         return ofCells(stores, yield* Cells)

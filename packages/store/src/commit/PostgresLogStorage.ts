@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { SqlError } from "effect/sql"
-import * as AccountNames from "./AccountNames.ts"
+import * as DirectoryPart from "./DirectoryPart.ts"
 import { FIRST } from "../routing/CellName.ts"
 import * as CanceledContent from "../content/CanceledContent.ts"
 import * as InboundContent from "../content/InboundContent.ts"
@@ -33,15 +33,24 @@ export interface Place {
   readonly isOnNode: boolean
 }
 
-export const make = (
-  { driver: sql }: Sql,
-  connection: PipelinedConnection.PipelinedConnection,
-  readModels: ReadonlyArray<ReadModel>,
+export interface Options {
+  readonly sql: Sql
+  readonly connection: PipelinedConnection.PipelinedConnection
+  readonly readModels: ReadonlyArray<ReadModel>
   /** Runs after each commit, before its callers are answered. */
-  onCommitted: (accounts: ReadonlyArray<string>) => Effect.Effect<void> = () => Effect.void,
-  names: AccountNames.AccountNames = AccountNames.none,
-  place: Place = { schema: FIRST, isOnNode: false },
-): LogStorage => {
+  readonly onCommitted?: (accounts: ReadonlyArray<string>) => Effect.Effect<void>
+  readonly directory?: DirectoryPart.DirectoryPart
+  readonly place?: Place
+}
+
+export const make = ({
+  connection,
+  directory = DirectoryPart.none,
+  onCommitted = () => Effect.void,
+  place = { schema: FIRST, isOnNode: false },
+  readModels,
+  sql: { driver: sql },
+}: Options): LogStorage => {
   const transactionOn = (send: PipelinedConnection.Send): LogTransaction => ({
     readStreams: (ranges) => SqlErrors.asStorageErrors(LogReads.readStreams(sql, ranges)),
     readFacts: (needs, now) => SqlErrors.asStorageErrors(FactReads.readFacts(sql, needs, now, place.isOnNode)),
@@ -52,7 +61,7 @@ export const make = (
       ),
     write: (write) =>
       Effect.andThen(
-        names.write(write),
+        directory.write(write),
         Effect.suspend(() => Effect.forEach(writeStatements(sql, readModels, write, place), send, { discard: true })),
       ),
   })
@@ -65,7 +74,7 @@ export const make = (
           (send) =>
             Effect.andThen(
               send(AccountLocks.begin(sql, scope)),
-              Effect.andThen(SqlErrors.asStorageErrors(names.check(scope.accounts)), body(transactionOn(send))),
+              Effect.andThen(SqlErrors.asStorageErrors(directory.check(scope.accounts)), body(transactionOn(send))),
             ),
           onWritten,
         )
@@ -83,7 +92,7 @@ export const make = (
 /**
  * Returns the writes of a batch: one statement with a part for each table, after the changes of outbox rows that the parts
  * write as well. Postgres does only one of two writes to the same row in one statement, so a lease is released before its
- * row is armed again. On a node of Citus, separable writes are statements of their own: Citus copies plain inserts, and keeps
+ * row is armed again. On a node of Citus, writes that need no others are statements of their own: Citus copies plain inserts, and keeps
  * the plans of simple changes, but writes the rows of an insert that is a part into a file first.
  */
 const writeStatements = (
@@ -95,7 +104,9 @@ const writeStatements = (
   const { arm, settle, release } = write.outbox
   const settled = new Set(settle)
   const released = release.filter((id) => !settled.has(id))
+  /** Writes that are statements of their own on a node of Citus. */
   const separable: Array<Fragment> = []
+  /** Writes that are parts of the one statement there as well. */
   const joint: Array<Fragment> = []
   for (const model of readModels) {
     const writes = modelWrites(sql, model, write.changedStreams, isOnNode)

@@ -123,11 +123,11 @@ const withoutRepeated = (copies: ReadonlyArray<RemainingCopy>): ReadonlyArray<Re
 const eraseHere = Effect.fnUntraced(function* (address: Address.Address, replacement: Address.Address) {
   const sql = yield* CellClient.here(yield* Sql)
   const mask = Mask.make(address, replacement)
-  const log = PostgresLogStorage.make(
+  const log = PostgresLogStorage.make({
     sql,
-    yield* PipelinedConnection.make(sql, SETTINGS, Epoch.enter),
-    ReadModels.readModels,
-  )
+    connection: yield* PipelinedConnection.make(sql, SETTINGS, Epoch.enter),
+    readModels: ReadModels.readModels,
+  })
   const accounts = new Map<AccountId, { streams: number; events: number }>()
   const remaining: Array<RemainingCopy> = []
   const strays = yield* StrayAccounts

@@ -1,6 +1,7 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
 import { Effect } from "effect"
-import * as AccountNames from "../commit/AccountNames.ts"
+import * as DirectoryNames from "../readmodels/DirectoryNames.ts"
+import * as AccountNames from "../routing/directory/AccountNames.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
 import type { CellLog } from "./LogExport.ts"
@@ -56,6 +57,6 @@ export const restoreNames = Effect.fn("ImportedAccounts.restoreNames")(function*
   const [home] = logs
   if (home === undefined) return
   for (const { cell, sql } of logs)
-    if (cell !== FIRST) yield* AccountNames.insert(home.sql, yield* AccountNames.read(sql))
+    if (cell !== FIRST) yield* AccountNames.insert(home.sql, yield* DirectoryNames.read(sql))
   yield* CellSchema.noteChange(home.sql)
 })

@@ -8,7 +8,7 @@ import { Cells, schemaOf } from "../routing/Cells.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as Directory from "../routing/directory/Directory.ts"
-import * as AccountNames from "../commit/AccountNames.ts"
+import * as DirectoryNames from "../readmodels/DirectoryNames.ts"
 import * as AccountLocks from "../locks/AccountLocks.ts"
 import { KINDS } from "../outbox/OutboxRow.ts"
 import * as WakeUps from "../outbox/WakeUps.ts"
@@ -163,7 +163,7 @@ const switchOnce = Effect.fnUntraced(function* (
     yield* endingInTime("rows", MovedCounts.skipCopies(sql, accounts, last))
     yield* MoveSteps.leave(sql, from, accounts[0] ?? "")
     yield* MoveSteps.stay(sql, to, accounts[0] ?? "")
-    yield* MoveSteps.arrive(sql, accounts[0] ?? "", to, yield* AccountNames.read(sql, accounts[0] ?? ""))
+    yield* MoveSteps.arrive(sql, accounts[0] ?? "", to, yield* DirectoryNames.read(sql, accounts[0] ?? ""))
     return { copied, compared: rows }
   })
   return yield* inTime(inCell(to, MoveTerms.within(sql, limit, work))).pipe(

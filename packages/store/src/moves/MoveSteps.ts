@@ -1,7 +1,7 @@
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import type { SqlConnection } from "effect/sql"
-import * as AccountNames from "../commit/AccountNames.ts"
+import * as AccountNames from "../routing/directory/AccountNames.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
 import { inCell } from "../routing/CurrentCell.ts"

@@ -4,7 +4,7 @@ import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { Duration, Effect, Fiber } from "effect"
 import * as CellSchema from "../cells/CellSchema.ts"
 import * as PositionNumbers from "../cells/PositionNumbers.ts"
-import * as AccountNames from "../commit/AccountNames.ts"
+import * as DirectoryNames from "../readmodels/DirectoryNames.ts"
 import * as AccountLocks from "../locks/AccountLocks.ts"
 import { KINDS } from "../outbox/OutboxRow.ts"
 import * as WakeUps from "../outbox/WakeUps.ts"
@@ -209,7 +209,7 @@ const switchServers = (
     )
     const rows_while_waiting = yield* inTime("rows", checking)
     yield* MovedWindows.copy(sql, account_id, from, to)
-    const names = yield* inCell(to, AccountNames.read(sql, account_id))
+    const names = yield* inCell(to, DirectoryNames.read(sql, account_id))
     // A switch whose connection is lost may have happened: the second one tells, and changes nothing then.
     yield* Effect.retry(inCell(FIRST, sql.withTransaction(MoveSteps.arrive(sql, account_id, to, names))), {
       while: (error) => error instanceof StoreUnavailable && error.why === "lost",

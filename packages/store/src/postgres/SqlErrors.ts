@@ -2,7 +2,15 @@ import * as Table from "@waybill/domain/values/Table"
 import { Effect, Exit } from "effect"
 import { SqlError } from "effect/sql"
 import { StoreUnavailable, type Unavailability } from "./StoreUnavailable.ts"
-import { Failed, OutcomeUnknown, RowRejected, type StorageError, TryAgain } from "./StorageError.ts"
+import {
+  AccountElsewhere,
+  DirectoryAway,
+  Failed,
+  OutcomeUnknown,
+  RowRejected,
+  type StorageError,
+  TryAgain,
+} from "./StorageError.ts"
 
 /** SQLSTATEs of connections that the server closed or refused to open for now: restarts, timeouts, too many clients. */
 const CONNECTION_ENDED = ["57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "53300"]
@@ -111,6 +119,8 @@ export const outcomeOf = (error: unknown): Exit.Exit<never, StoreUnavailable> =>
 const isStorageError = (error: unknown): error is StorageError =>
   error instanceof TryAgain ||
   error instanceof RowRejected ||
+  error instanceof AccountElsewhere ||
+  error instanceof DirectoryAway ||
   error instanceof OutcomeUnknown ||
   error instanceof Failed
 
