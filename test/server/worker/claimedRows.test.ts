@@ -49,8 +49,6 @@ const noStore = EventStore.of({
   commit: () => Effect.die("not asked"),
   feed: () => Effect.die("not asked"),
   transact: () => Effect.die("not asked"),
-  transactKeyed: () => Effect.die("not asked"),
-  transactLeased: () => Effect.die("not asked"),
 })
 
 /** A store with one connection, so that queries are answered in order. */
@@ -178,7 +176,7 @@ layer(OneConnection)("work under a lease", (it) => {
     let tries = 0
     const store = EventStore.of({
       ...noStore,
-      transactLeased: () =>
+      transact: (): Effect.Effect<never, StoreUnavailable | LeaseLost> =>
         ++tries < 100 ? Effect.fail(new StoreUnavailable({ why: "lost" })) : Effect.fail(new LeaseLost({ id: row.id })),
     })
     const message = Email.evolve(Email.initial, queued(id("EmailId"))) as EmailState.AcceptedEmail

@@ -116,7 +116,7 @@ export const conformance = (it: Methods<EventStore>): void => {
     const account_id = id("AccountId")
     const committed = yield* Effect.forEach(
       Array.from({ length: 20 }),
-      () => store.transactKeyed({ ...send(account_id), idempotency: refOf(account_id, "k1", "same") }),
+      () => store.transact({ ...send(account_id), idempotency: refOf(account_id, "k1", "same") }),
       { concurrency: "unbounded" },
     )
     const answers = committed.map((each) =>
@@ -130,9 +130,9 @@ export const conformance = (it: Methods<EventStore>): void => {
   it.effect("refuses an idempotency key reused for a different request", function* () {
     const store = yield* EventStore
     const account_id = id("AccountId")
-    yield* store.transactKeyed({ ...send(account_id), idempotency: refOf(account_id, "k1", "one") })
+    yield* store.transact({ ...send(account_id), idempotency: refOf(account_id, "k1", "one") })
     const reused = yield* Effect.flip(
-      store.transactKeyed({ ...send(account_id), idempotency: refOf(account_id, "k1", "other") }),
+      store.transact({ ...send(account_id), idempotency: refOf(account_id, "k1", "other") }),
     )
     assert.strictEqual(reused._tag, "IdempotencyKeyReused")
   })
@@ -142,8 +142,8 @@ export const conformance = (it: Methods<EventStore>): void => {
     const account_id = id("AccountId")
     const idempotency = refOf(account_id, "k1", "same")
     const refuse = () => Result.fail(new Refused({ why: "not yet" }))
-    yield* Effect.flip(store.transactKeyed({ ...send(account_id, { decide: refuse }), idempotency }))
-    assert.strictEqual((yield* store.transactKeyed({ ...send(account_id), idempotency }))._tag, "Committed")
+    yield* Effect.flip(store.transact({ ...send(account_id, { decide: refuse }), idempotency }))
+    assert.strictEqual((yield* store.transact({ ...send(account_id), idempotency }))._tag, "Committed")
   })
 
   it.effect("commits also when the caller is interrupted", function* () {

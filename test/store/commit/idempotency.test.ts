@@ -1,6 +1,7 @@
 import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import type { Commit } from "@waybill/store/commit/Commit"
 import { EventStore } from "@waybill/store/commit/EventStore"
+import type { Committed } from "@waybill/store/idempotency/IdempotencyRef"
 import { Context, Effect, Exit, Layer, Result, Tracer } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
@@ -44,7 +45,7 @@ const countWaits = () => {
   return { counted, tracer }
 }
 
-type Outcome = Effect.Success<ReturnType<EventStore["Service"]["transactKeyed"]>>
+type Outcome = Committed<unknown>
 const shown = (outcome: Outcome): string =>
   outcome._tag === "Replayed" ? `replayed ${Buffer.from(outcome.storedAnswer).toString()}` : `new ${outcome.answer}`
 
@@ -54,14 +55,14 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
     it.effect(
       "is replayed if another process has stored its answer, and the others of its batch are not",
       function* () {
-        const { transact, transactKeyed } = yield* EventStore
+        const { transact } = yield* EventStore
         const other = yield* otherStore
         const account_id = id("AccountId")
-        const first = shown(yield* other.transactKeyed(keyed(account_id, "one")))
+        const first = shown(yield* other.transact(keyed(account_id, "one")))
         const outcomes = yield* Effect.forEach(
           [
-            Effect.map(transactKeyed(keyed(account_id, "one")), shown),
-            Effect.map(transactKeyed(keyed(account_id, "two")), shown),
+            Effect.map(transact(keyed(account_id, "one")), shown),
+            Effect.map(transact(keyed(account_id, "two")), shown),
             Effect.map(transact(send(account_id)), (answer) => `new ${answer}`),
           ],
           (committing) => committing,
@@ -73,15 +74,12 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
     )
 
     it.effect("is replayed also if the request would be refused now", function* () {
-      const { transactKeyed } = yield* EventStore
+      const { transact } = yield* EventStore
       const other = yield* otherStore
       const account_id = id("AccountId")
-      const first = shown(yield* other.transactKeyed(keyed(account_id, "one")))
-      assert.strictEqual(
-        shown(yield* transactKeyed(keyed(account_id, "one", refused))),
-        first.replace("new", "replayed"),
-      )
-      assert.isTrue(Exit.isFailure(yield* Effect.exit(transactKeyed(keyed(account_id, "two", refused)))))
+      const first = shown(yield* other.transact(keyed(account_id, "one")))
+      assert.strictEqual(shown(yield* transact(keyed(account_id, "one", refused))), first.replace("new", "replayed"))
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(transact(keyed(account_id, "two", refused)))))
     })
 
     it.effect("costs a batch no wait: its answer is written with the events", function* () {
@@ -97,7 +95,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
       yield* store.transact(send(account_id))
       // The reads follow an answer to the batch before, and the writes the answer to the reads.
       assert.strictEqual(yield* waitsOf(store.transact(send(account_id))), 2)
-      assert.strictEqual(yield* waitsOf(store.transactKeyed(keyed(account_id, "one"))), 2)
+      assert.strictEqual(yield* waitsOf(store.transact(keyed(account_id, "one"))), 2)
     })
 
     it.effect("is stored once by processes that meet it together", function* () {
@@ -106,7 +104,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
       for (let nth = 0; nth < 10; nth++) {
         const outcomes = yield* Effect.forEach(
           [...stores, ...stores],
-          (store) => Effect.map(store.transactKeyed(keyed(account_id, `key ${nth}`)), shown),
+          (store) => Effect.map(store.transact(keyed(account_id, `key ${nth}`)), shown),
           { concurrency: "unbounded" },
         )
         const [made, ...others] = outcomes.filter((outcome) => outcome.startsWith("new"))

@@ -107,10 +107,10 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
   "commits that know their streams",
   (it) => {
     it.effect("append to what their callers have read, and end their leases", function* () {
-      const { transactLeased } = yield* EventStore
+      const { transact } = yield* EventStore
       const claims = yield* claimed(5)
       const settles = claims.map((claim) => settling(claim))
-      const done = yield* together(settles.map(({ commit }) => transactLeased(commit)))
+      const done = yield* together(settles.map(({ commit }) => transact(commit)))
       assert.isTrue(done.every(Exit.isSuccess))
       assert.deepStrictEqual(
         settles.map(({ seen }) => seen.length),
@@ -121,23 +121,23 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
     })
 
     it.effect("release the row of a message that is tried again", function* () {
-      const { transactLeased } = yield* EventStore
+      const { transact } = yield* EventStore
       const [one, other] = yield* claimed(2)
       if (one === undefined || other === undefined) return assert.fail("nothing claimed")
       const [deferred, delivered] = [settling(one, DEFERRED), settling(other)]
-      const done = yield* together([transactLeased(deferred.commit), transactLeased(delivered.commit)])
+      const done = yield* together([transact(deferred.commit), transact(delivered.commit)])
       assert.isTrue(done.every(Exit.isSuccess))
       assert.deepStrictEqual([deferred.seen.length, delivered.seen.length], [1, 1])
       assert.deepStrictEqual(yield* outboxRows, [{ id: one.row.id, lease_token: null }])
     })
 
     it.effect("follow what was appended to their streams since", function* () {
-      const { commit, transactLeased } = yield* EventStore
+      const { commit, transact } = yield* EventStore
       const claims = yield* claimed(6)
       const stale = claims.slice(1, 3)
       for (const claim of stale) yield* commit(Email, refOf(claim), open)
       const settles = claims.map((claim) => settling(claim))
-      const done = yield* together(settles.map(({ commit }) => transactLeased(commit)))
+      const done = yield* together(settles.map(({ commit }) => transact(commit)))
       assert.isTrue(done.every(Exit.isSuccess))
       for (const claim of claims)
         assert.deepStrictEqual(yield* historyOf(claim), stale.includes(claim) ? [QUEUED, OPENED, DONE] : [QUEUED, DONE])
@@ -146,25 +146,25 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
 
     it.effect("are decided by a history that was rewritten without a new event", function* () {
       const sql = yield* Sql
-      const { transactLeased } = yield* EventStore
+      const { transact } = yield* EventStore
       const [claim] = yield* claimed(1)
       if (claim === undefined) return assert.fail("nothing claimed")
       yield* sql`UPDATE events SET recorded_at = recorded_at WHERE stream_id = ${claim.row.stream_id}`
       const { commit, seen } = settling(claim)
-      yield* transactLeased(commit)
+      yield* transact(commit)
       assert.lengthOf(seen, 1)
       assert.deepStrictEqual(yield* historyOf(claim), [QUEUED, DONE])
     })
 
     it.effect("give no refusal that is out of date", function* () {
-      const { transactLeased } = yield* EventStore
+      const { transact } = yield* EventStore
       const [claim] = yield* claimed(1)
       if (claim === undefined) return assert.fail("nothing claimed")
       const state = Email.evolve(claim.stream.state as EmailState.AcceptedEmail, { _tag: "EmailCanceled", at: LATER })
       // As if the last event had been lost with the former server.
       const lost = { ...claim.stream, state, version: 2, last: { event_id: id("EventId"), xmin: "1" } }
       const { commit, seen } = settling({ ...claim, stream: lost })
-      yield* transactLeased(commit)
+      yield* transact(commit)
       assert.deepStrictEqual(
         seen.map((each) => each._tag === "Message" && EmailState.status(each)),
         ["queued"],
@@ -173,14 +173,14 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
 
     it.effect("lose only the lease that another holds", function* () {
       const sql = yield* Sql
-      const { transactLeased } = yield* EventStore
+      const { transact } = yield* EventStore
       for (const outcome of [DELIVERED, DEFERRED]) {
         const claims = yield* claimed(6)
         const [lost, removed, tried] = claims
         yield* sql`UPDATE outbox SET lease_token = 'successor' WHERE id = ${lost?.row.id ?? ""}`
         yield* sql`DELETE FROM outbox WHERE id = ${removed?.row.id ?? ""}`
         const done = yield* together(
-          claims.map((claim) => transactLeased(settling(claim, claim === tried ? outcome : DELIVERED).commit)),
+          claims.map((claim) => transact(settling(claim, claim === tried ? outcome : DELIVERED).commit)),
         )
         assert.deepStrictEqual(done.map(hasLostLease), [true, true, false, false, false, false])
         assert.isTrue(done.slice(2).every(Exit.isSuccess))
@@ -192,12 +192,12 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
 
     it.effect("hold their leases beside commits that read facts", function* () {
       const sql = yield* Sql
-      const { transact, transactLeased } = yield* EventStore
+      const { transact } = yield* EventStore
       const claims = yield* claimed(4)
       const account_id = claims[0]?.row.account_id as AccountId
       const reading = () => transact(send(account_id, { needs: { domains: ["acme.test"], month: "2026-11" } }))
       const settles = claims.slice(0, 2).map((claim) => settling(claim))
-      const done = yield* together([...settles.map(({ commit }) => transactLeased(commit)), reading()])
+      const done = yield* together([...settles.map(({ commit }) => transact(commit)), reading()])
       assert.isTrue(done.every(Exit.isSuccess))
       assert.deepStrictEqual(
         settles.map(({ seen }) => seen.length),
@@ -205,9 +205,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
       )
       const [lost, held] = claims.slice(2)
       yield* sql`UPDATE outbox SET lease_token = 'successor' WHERE id = ${lost?.row.id ?? ""}`
-      const others = [lost, held].map((claim) =>
-        transactLeased(settling(claim ?? assert.fail("nothing claimed")).commit),
-      )
+      const others = [lost, held].map((claim) => transact(settling(claim ?? assert.fail("nothing claimed")).commit))
       const exits = yield* together([...others, reading()])
       assert.deepStrictEqual(exits.map(hasLostLease), [true, false, false])
       assert.isTrue(exits.slice(1).every(Exit.isSuccess))
@@ -216,14 +214,12 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
     })
 
     it.effect("settle a row once, when two batches or two commits of one do", function* () {
-      const { transactLeased } = yield* EventStore
+      const { transact } = yield* EventStore
       const second = yield* Effect.map(Layer.build(EventStore.layer()), (services) => Context.get(services, EventStore))
       const claims = yield* claimed(8)
       yield* second.transact(send(claims[0]?.row.account_id as AccountId))
       const done = yield* together(
-        claims.flatMap((claim) =>
-          [transactLeased, transactLeased, second.transactLeased].map((by) => by(settling(claim).commit)),
-        ),
+        claims.flatMap((claim) => [transact, transact, second.transact].map((by) => by(settling(claim).commit))),
       )
       assert.lengthOf(done.filter(Exit.isSuccess), claims.length)
       assert.isFalse(done.some(Exit.hasDies))
@@ -232,14 +228,14 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
 
     it.effect("reach a webhook that another node has added", function* () {
       const sql = yield* Sql
-      const { transactLeased } = yield* EventStore
+      const { transact } = yield* EventStore
       const claims = yield* claimed(2)
       const account_id = claims[0]?.row.account_id ?? ""
       yield* sql`
         INSERT INTO webhooks (account_id, id, version, enabled, removed, events)
         VALUES (${account_id}, 'whk_1', 1, true, false, '{"email.delivered"}')`
       const settles = claims.map((claim) => settling(claim))
-      yield* together(settles.map(({ commit }) => transactLeased(commit)))
+      yield* together(settles.map(({ commit }) => transact(commit)))
       const [calls] = yield* sql<{ readonly count: number }>`
         SELECT count(*)::int AS count FROM outbox WHERE kind = 'webhook' AND stream_id = 'whk_1'`
       assert.deepStrictEqual(calls, { count: 2 })
@@ -248,7 +244,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
     it.effect("lock the rows of their leases in the order of ids, wherever they lie in the table", function* () {
       const sql = yield* Sql
       const { url } = yield* Database.Fresh
-      const { transactLeased } = yield* EventStore
+      const { transact } = yield* EventStore
       const claims = (yield* claimed(2)).toSorted((one, other) => (one.row.id < other.row.id ? -1 : 1))
       const [low, high] = claims.map(({ row }) => row.id)
       // Its new row lies behind that of the other.
@@ -267,7 +263,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
             answer: 0,
           })),
       }
-      const settled = yield* Effect.forkChild(transactLeased(both))
+      const settled = yield* Effect.forkChild(transact(both))
       yield* blockedBackend(watching)
       const free = yield* watching.query("SELECT id FROM outbox WHERE id = $1 FOR UPDATE SKIP LOCKED", [high])
       assert.deepStrictEqual(free, [{ id: high }])
@@ -278,12 +274,12 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
 
     it.effect("do not wait for the renewal of their leases with rows locked in another order", function* () {
       const { url } = yield* Database.Fresh
-      const { transactLeased } = yield* EventStore
+      const { transact } = yield* EventStore
       const claims = yield* claimed(20)
       const renewing = yield* otherClient(url)
       const done = yield* Effect.all(
         [
-          together(claims.toReversed().map((claim) => transactLeased(settling(claim).commit))),
+          together(claims.toReversed().map((claim) => transact(settling(claim).commit))),
           Effect.forEach(Array.from({ length: 5 }), () => Leases.renew(claims.map(({ row }) => row))),
         ],
         { concurrency: "unbounded" },

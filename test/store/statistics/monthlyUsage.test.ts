@@ -166,7 +166,7 @@ const customer = (account_id: AccountId, store: EventStore["Service"], roll: Ran
     const claim = { account_id, route: "send", key: id("EmailId"), fingerprint: "same" }
     const idempotency = { ...claim, encode: (ids: ReadonlyArray<EmailId>) => new TextEncoder().encode(ids.join(" ")) }
     const duplicate = () =>
-      Effect.map(store.transactKeyed({ ...sending(account_id, [request]), idempotency }), (done) =>
+      Effect.map(store.transact({ ...sending(account_id, [request]), idempotency }), (done) =>
         done._tag === "Committed" ? done.answer : [],
       )
     return Effect.map(Effect.all([duplicate(), duplicate()], { concurrency: 2 }), (answers) => answers.flat())

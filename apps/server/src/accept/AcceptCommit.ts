@@ -59,8 +59,8 @@ export interface AcceptRequest<A, E, F> {
   readonly messages: ReadonlyArray<Message<E>>
   /** Emails to load besides the new ones. */
   readonly load?: ReadonlyArray<Id.EmailId>
-  /** Volume of messages that were decided before in a rehearsal of several batches. */
-  readonly before?: Rehearsal.Sums | undefined
+  /** The rehearsal that the messages are part of. Nothing is written then. */
+  readonly rehearsal?: Rehearsal.Rehearsal | undefined
   /**
    * Makes the answer from the verdict on each message, in order, and from the volume so far. Its failure refuses the whole
    * request.
@@ -82,9 +82,9 @@ export type Verdict<E> = Result.Result<Accepted, E | Acceptance.Refusal>
 export const accept = <A, E, F>({
   answer,
   at,
-  before: start = Rehearsal.NOTHING,
   load = [],
   messages,
+  rehearsal,
   sender,
 }: AcceptRequest<A, E, F>): RequestCommit.Work<A, F> => {
   const drafts = messages.flatMap(({ draft }) => (Result.isSuccess(draft) ? [draft.success] : []))
@@ -99,19 +99,19 @@ export const accept = <A, E, F>({
       const append: Array<Append> = []
       const content: Array<ContentRow> = []
       const verdicts: Array<Verdict<E>> = []
-      const before: Before = { ...start }
+      let sums = rehearsal?.sums ?? Rehearsal.NOTHING
       for (const { draft, id, rebuild } of messages) {
         const current = rebuild === undefined ? draft : rebuild(view)
-        const decided = Result.flatMap(current, (each) => decide(view, sender, id, each, at, before))
+        const decided = Result.flatMap(current, (each) => decide(view, sender, id, each, at, sums))
         if (Result.isSuccess(decided)) {
           append.push({ aggregate: Email, id, events: decided.success.events }, ...decided.success.named)
           content.push(...decided.success.content)
-          before.recipients += decided.success.recipients
-          before.scheduled_bytes += decided.success.scheduled_bytes
+          sums = Rehearsal.add(sums, decided.success)
         }
         verdicts.push(Result.map(decided, ({ created_at }) => ({ id, created_at })))
       }
-      return Result.map(answer(verdicts, before), (answer) => ({ append, content, answer }))
+      const isRehearsal = rehearsal !== undefined
+      return Result.map(answer(verdicts, sums), (answer) => ({ append, content, answer, isRehearsal }))
     },
   }
 }
@@ -136,12 +136,6 @@ export const only =
     return Result.map(verdict, answer)
   }
 
-/** Sums of the messages of a request that come before this one. */
-interface Before {
-  recipients: number
-  scheduled_bytes: number
-}
-
 const clockOf = (
   { facts }: View,
   account_id: Id.AccountId,
@@ -153,7 +147,7 @@ const clockOf = (
 }
 
 /**
- * Decides about one message. `at` is the moment of its id, not of the commit: a batch that commits after midnight of the
+ * Decides about one message, after those of the request that `before` sums up. `at` is the moment of its id, not of the commit: a batch that commits after midnight of the
  * first must not count in a month whose volume it has not loaded.
  */
 const decide = (
@@ -162,7 +156,7 @@ const decide = (
   id: Id.EmailId,
   { blobs, command, nameCopy, original }: Draft.Draft,
   at: Timestamp.Timestamp,
-  before: Before,
+  before: Rehearsal.Sums,
 ) => {
   const { account_id, key, tracks, translated } = sender
   const account = view.facts.account(account_id)
@@ -175,7 +169,7 @@ const decide = (
     const reason = view.facts.suppression(account_id, address)
     if (reason !== undefined) suppressed.set(address, reason as SuppressionState.Reason)
   }
-  const facts: Acceptance.Context = {
+  const context: Acceptance.Context = {
     now: at,
     emailId: id,
     mode: Livemode.isLive(account_id) ? "live" : "test",
@@ -212,7 +206,7 @@ const decide = (
     },
     original,
   }
-  return Result.map(Acceptance.accept(facts, command), (events) => {
+  return Result.map(Acceptance.accept(context, command), (events) => {
     const [queued, ...unreached] = events
     if (unreached.length > 0)
       translated?.suppressed.set(

@@ -1,7 +1,6 @@
-import type { BatchAnswer } from "@waybill/api/schemas/send/Batch"
-import { Context, Data } from "effect"
+import { Context } from "effect"
 
-/** Volume of the messages of a request that were decided in earlier batches. */
+/** Volume of the messages of a request that were decided before. */
 export interface Sums {
   readonly recipients: number
   readonly scheduled_bytes: number
@@ -9,8 +8,13 @@ export interface Sums {
 
 export const NOTHING: Sums = { recipients: 0, scheduled_bytes: 0 }
 
+export const add = (sums: Sums, { recipients, scheduled_bytes }: Sums): Sums => ({
+  recipients: sums.recipients + recipients,
+  scheduled_bytes: sums.scheduled_bytes + scheduled_bytes,
+})
+
 /**
- * A batch that is decided as a send is, in a transaction that ends without a change: nothing is accepted, counted or sent.
+ * A batch that is decided as a send is, and of which nothing is written: nothing is accepted, counted or sent.
  * Several batches of one request add up in `sums`.
  */
 export class Rehearsal {
@@ -21,9 +25,3 @@ export class Rehearsal {
 export const Current = Context.Reference<Rehearsal | undefined>("@waybill/server/accept/Rehearsal/Current", {
   defaultValue: () => undefined,
 })
-
-/** Ends the transaction of a rehearsal whose messages all could be accepted. */
-export class Rehearsed extends Data.TaggedError("Rehearsed")<{
-  readonly answer: BatchAnswer
-  readonly sums: Sums
-}> {}

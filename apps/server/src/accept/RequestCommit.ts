@@ -3,11 +3,10 @@ import { withSortedKeys } from "@waybill/runtime/collections/withSortedKeys"
 import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { Headers } from "@waybill/api/schemas/Idempotency"
-import type * as KeyLimits from "@waybill/domain/account/KeyLimits"
-import { type Commit, IdempotencyKeyReused } from "@waybill/store/commit/Commit"
+import type { Commit } from "@waybill/store/commit/Commit"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { type Actor, Provenance } from "@waybill/store/log/Provenance"
-import type { IdempotencyRef } from "@waybill/store/idempotency/IdempotencyRef"
+import { type Committed, IdempotencyKeyReused, type IdempotencyRef } from "@waybill/store/idempotency/IdempotencyRef"
 import * as AccountWrites from "@waybill/store/locks/AccountWrites"
 import * as IdempotentWork from "@waybill/store/idempotency/IdempotentWork"
 import { Secrets } from "@waybill/store/secrets/Secrets"
@@ -38,20 +37,12 @@ export const TranslatedRequest = Context.Reference<TranslatedRequest | undefined
   { defaultValue: () => undefined },
 )
 
-/** The store and account that a request commits to. */
+/** The store and account that a request commits to, and its idempotency key if it has one. */
 export interface Target {
   readonly store: EventStore["Service"]
   readonly account_id: IdempotencyRef["account_id"]
-  /** The domain that the caller's key is bound to. */
-  readonly domain: KeyLimits.BoundDomain
-  readonly translated?: TranslatedRequest | undefined
+  readonly idempotency: IdempotencyRef | undefined
 }
-
-/** The target of the request in progress. */
-const currentTarget = Effect.gen(function* (): Effect.fn.Return<Target, never, EventStore | CurrentKey> {
-  const { account_id, domain } = yield* CurrentKey
-  return { store: yield* EventStore, account_id, domain, translated: yield* TranslatedRequest }
-})
 
 /** The parts of a request that identify it for idempotency. */
 export interface Call {
@@ -65,50 +56,58 @@ export interface Call {
 
 /** Commits work that may be repeated without harm and needs no idempotency key, such as PATCH and DELETE. */
 export const commitRepeatable = <A, E>(work: Work<A, E>) =>
-  Effect.flatMap(currentTarget, ({ account_id, store }) => store.transact({ ...work, account_id }))
+  Effect.flatMap(CurrentKey, ({ account_id }) =>
+    Effect.flatMap(EventStore, (store) => store.transact({ ...work, account_id })),
+  )
 
-/**
- * Work, or what looks up or creates something for it first. A repeated request skips that, because what it would look up
- * may be gone, and what it would create would stay unused. Its answer is looked up in a round trip of its own.
- */
-export type WorkOrPreparation<A, E, E2, R> = Work<A, E> | Effect.Effect<Work<A, E>, E2, R>
+/** How the answer to a request is stored under its idempotency key. */
+export interface Encoding<A> {
+  readonly encode: (ref: IdempotencyRef, answer: A) => Uint8Array
+  readonly decode: (ref: IdempotencyRef, stored: Uint8Array) => A
+}
+
+export const PLAIN = {
+  encode: (_: IdempotencyRef, answer: unknown): Uint8Array => Buffer.from(JSON.stringify(answer)),
+  decode: (_: IdempotencyRef, stored: Uint8Array) => JSON.parse(Buffer.from(stored).toString("utf8")) as never,
+}
+
+export interface Options<A> {
+  readonly encoding?: Encoding<A> | undefined
+  /** Whether nothing is looked up or created for the work, so that a repeated request need not be found before. */
+  readonly isReady?: boolean
+}
+
+export const READY = { isReady: true } as const
 
 /**
  * Commits work and, if the client sent an idempotency key, stores the answer in the same transaction. A repeated request
- * with the key gets the stored answer, and nothing is decided again.
+ * with the key gets the stored answer, and nothing is decided again. `prepare` looks up or creates something for the work
+ * first. A repeated request skips that, because what it would look up may be gone, and what it would create would stay
+ * unused; so its answer is looked up in a round trip of its own.
  */
-export const commit = <A, E, E2 = never, R = never>(
-  call: Call,
-  work: WorkOrPreparation<A, E, E2, R>,
-  encoding: Encoding = PLAIN,
-) => commitBy(call, (target, ref) => commitKeyed(target, ref, work, encoding))
-
-/** Like `commit`, for work that commits by itself. */
-export const commitBy = <A, E, R>(
-  call: Call,
-  committing: (target: Target, ref: IdempotencyRef | undefined) => Effect.Effect<Outcome<A>, E, R>,
-) => Effect.flatMap(currentTarget, (target) => Effect.map(committing(target, refOf(target, call)), response))
+export const commit = <A, E, E2, R>(call: Call, prepare: Effect.Effect<Work<A, E>, E2, R>, options?: Options<A>) =>
+  Effect.flatMap(targetOf(call), (target) => Effect.map(commitBy(target, prepare, options), response))
 
 /** Like `commit`, for an answer that shows a secret: it is stored encrypted and repeated only to the same key or user. */
 export const commitSealed = Effect.fnUntraced(function* <A, E, E2, R>(
   call: Call,
   prepare: Effect.Effect<Work<A, E>, E2, R>,
 ) {
-  const secrets = yield* Secrets
+  const { openAnswer, sealAnswer } = yield* Secrets
   const { actor } = yield* Provenance
-  return yield* commit({ ...call, caller: actor }, prepare, { seal: secrets.sealAnswer, open: secrets.openAnswer })
+  const encoding: Encoding<A> = {
+    encode: (ref, answer) => sealAnswer(ref, PLAIN.encode(ref, answer)),
+    decode: (ref, stored) => PLAIN.decode(ref, openAnswer(ref, stored)),
+  }
+  return yield* commit({ ...call, caller: actor }, prepare, { encoding })
 })
 
 /** Runs work that writes rows and no events, in one transaction with the stored answer, in the cell of the account. */
 export const commitRows = Effect.fnUntraced(function* <A, E, R>(call: Call, work: Effect.Effect<A, E, R>) {
-  const key = yield* CurrentKey
-  const ref = refOf({ ...key, translated: yield* TranslatedRequest }, call)
-  if (ref === undefined) return response({ answer: yield* AccountWrites.run(key.account_id, work), isReplayed: false })
-  const working = IdempotentWork.run(ref, yield* NewIds.now, work, (answer) => Buffer.from(JSON.stringify(answer)))
-  const done = yield* AccountWrites.run(key.account_id, working)
-  if (done._tag === "New") return response({ answer: done.answer, isReplayed: false })
-  if (done.fingerprint !== ref.fingerprint) return yield* new RequestRefusal.IdempotencyKeyReused()
-  return response(replayed<A>(ref, done.answer, PLAIN))
+  const { account_id, idempotency: ref } = yield* targetOf(call)
+  if (ref === undefined) return response({ answer: yield* AccountWrites.run(account_id, work), isReplayed: false })
+  const working = IdempotentWork.run(ref, yield* NewIds.now, work, (answer) => PLAIN.encode(ref, answer))
+  return response(outcomeOf<A>(ref, PLAIN, yield* refusingReuse(AccountWrites.run(account_id, working))))
 })
 
 /** The answer to a request, and whether it repeats the one to an earlier request. */
@@ -117,66 +116,57 @@ export interface Outcome<A> {
   readonly isReplayed: boolean
 }
 
-/** Commits work under an idempotency key, if there is one. */
-export const commitKeyed = <A, E, E2 = never, R = never>(
+/** Like `commit`, for a request that came in another way than the HTTP API. */
+export const commitBy = <A, E, E2, R>(
   target: Target,
-  ref: IdempotencyRef | undefined,
-  work: WorkOrPreparation<A, E, E2, R>,
-  encoding: Encoding = PLAIN,
-): Effect.Effect<Outcome<A>, E | E2 | RequestRefusal.IdempotencyKeyReused | StoreUnavailable, R | PgClient.PgClient> =>
-  Effect.isEffect(work) ? commitPrepared(target, ref, work, encoding) : commitWork(target, ref, work, encoding)
-
-const commitWork = <A, E>(
-  { account_id, store }: Target,
-  ref: IdempotencyRef | undefined,
-  work: Work<A, E>,
-  encoding: Encoding,
-) => {
-  if (ref === undefined)
-    return Effect.map(store.transact({ ...work, account_id }), (answer) => ({ answer, isReplayed: false }))
-  const encode = (answer: A) => encoding.seal(ref, Buffer.from(JSON.stringify(answer)))
-  return Effect.mapBoth(store.transactKeyed<A, E>({ ...work, account_id, idempotency: { ...ref, encode } }), {
-    onSuccess: (committed) =>
-      committed._tag === "Committed"
-        ? { answer: committed.answer, isReplayed: false }
-        : replayed<A>(ref, committed.storedAnswer, encoding),
-    onFailure: (error) => (error instanceof IdempotencyKeyReused ? new RequestRefusal.IdempotencyKeyReused() : error),
-  })
-}
-
-/** How an answer is stored. */
-interface Encoding {
-  readonly seal: (ref: IdempotencyRef, bytes: Uint8Array) => Uint8Array
-  readonly open: (ref: IdempotencyRef, bytes: Uint8Array) => Uint8Array
-}
-const PLAIN: Encoding = { seal: (_, bytes) => bytes, open: (_, bytes) => bytes }
-
-const commitPrepared = Effect.fnUntraced(function* <A, E, E2, R>(
-  target: Target,
-  ref: IdempotencyRef | undefined,
   prepare: Effect.Effect<Work<A, E>, E2, R>,
-  encoding: Encoding,
+  options: Options<A> = {},
+): Effect.Effect<Outcome<A>, E | E2 | RequestRefusal.IdempotencyKeyReused | StoreUnavailable, R | PgClient.PgClient> =>
+  refusingReuse(commitOrReplay(target, prepare, options))
+
+const commitOrReplay = Effect.fnUntraced(function* <A, E, E2, R>(
+  { account_id, idempotency: ref, store }: Target,
+  prepare: Effect.Effect<Work<A, E>, E2, R>,
+  { encoding = PLAIN, isReady = false }: Options<A>,
 ) {
-  const stored = ref === undefined ? undefined : yield* IdempotentWork.storedAnswer(ref, yield* NewIds.now)
-  if (ref === undefined || stored === undefined) return yield* commitWork(target, ref, yield* prepare, encoding)
-  if (stored.fingerprint !== ref.fingerprint) return yield* new RequestRefusal.IdempotencyKeyReused()
-  return replayed<A>(ref, stored.answer, encoding)
+  if (ref === undefined)
+    return { answer: yield* store.transact({ ...(yield* prepare), account_id }), isReplayed: false }
+  const before = isReady ? undefined : yield* IdempotentWork.earlier(ref, yield* NewIds.now)
+  if (before !== undefined) return outcomeOf<A>(ref, encoding, before)
+  const idempotency = { ...ref, encode: (answer: A) => encoding.encode(ref, answer) }
+  return outcomeOf<A>(ref, encoding, yield* store.transact({ ...(yield* prepare), account_id, idempotency }))
 })
 
-const replayed = <A>(ref: IdempotencyRef, stored: Uint8Array, { open }: Encoding): Outcome<A> => ({
-  answer: JSON.parse(Buffer.from(open(ref, stored)).toString("utf8")) as A,
-  isReplayed: true,
-})
+const outcomeOf = <A>(ref: IdempotencyRef, { decode }: Encoding<A>, committed: Committed<A>): Outcome<A> =>
+  committed._tag === "Committed"
+    ? { answer: committed.answer, isReplayed: false }
+    : { answer: decode(ref, committed.storedAnswer), isReplayed: true }
+
+const refusingReuse = <A, E, R>(
+  committing: Effect.Effect<A, E | IdempotencyKeyReused, R>,
+): Effect.Effect<A, E | RequestRefusal.IdempotencyKeyReused, R> =>
+  Effect.mapError(committing, (error) =>
+    error instanceof IdempotencyKeyReused ? new RequestRefusal.IdempotencyKeyReused() : error,
+  )
 
 interface ReplayHeaders {
   readonly "idempotent-replayed"?: "true"
 }
 
-const response = <A>({ answer, isReplayed }: Outcome<A>) =>
+export const response = <A>({ answer, isReplayed }: Outcome<A>) =>
   HttpApiSchema.withHeaders<A, ReplayHeaders>({
     body: answer,
     headers: isReplayed ? { "idempotent-replayed": "true" } : {},
   })
+
+/** The target of a request in progress. */
+export const targetOf = Effect.fnUntraced(function* (
+  call: Call,
+): Effect.fn.Return<Target, never, EventStore | CurrentKey> {
+  const key = yield* CurrentKey
+  const idempotency = refOf(key, yield* TranslatedRequest, call)
+  return { store: yield* EventStore, account_id: key.account_id, idempotency }
+})
 
 /**
  * Returns the idempotency key of a request, if it has one. The fingerprint covers the request and, where it would
@@ -184,7 +174,8 @@ const response = <A>({ answer, isReplayed }: Outcome<A>) =>
  * is refused with 422.
  */
 const refOf = (
-  { account_id, domain, translated }: Pick<Target, "account_id" | "domain" | "translated">,
+  { account_id, domain }: CurrentKey["Service"],
+  translated: TranslatedRequest | undefined,
   { caller, endpoint, headers, params, payload }: Call,
 ): IdempotencyRef | undefined => {
   const key = headers?.["idempotency-key"]

@@ -12,6 +12,7 @@ import type * as Id from "@waybill/domain/values/Id"
 import { nearestName } from "@waybill/domain/values/nearestName"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Domains from "@waybill/store/readmodels/Domains"
+import type { IdempotencyRef } from "@waybill/store/idempotency/IdempotencyRef"
 import { Clock, Effect, Result } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import * as NewIds from "../process/NewIds.ts"
@@ -41,25 +42,42 @@ export const failWithNearest = (account_id: Id.AccountId) => (refusal: EmailRefu
     Effect.fail(EmailRefusal.withNearest(refusal, nearestName(refusal.domain, domains))),
   )
 
+/** The answer to a send, and what is told beside it unless the answer repeats one. */
+interface Sent<A> {
+  readonly answer: A
+  /** The variables of each message that were written without a value. */
+  readonly missing: ReadonlyArray<ReadonlyArray<string>>
+  readonly sums?: Rehearsal.Sums
+}
+
+const SENT = {
+  encode: (ref: IdempotencyRef, { answer }: Sent<unknown>) => RequestCommit.PLAIN.encode(ref, answer),
+  decode: (ref: IdempotencyRef, stored: Uint8Array) => ({
+    answer: RequestCommit.PLAIN.decode(ref, stored),
+    missing: [],
+  }),
+}
+
 /** Accepts a message. */
 export const one = Effect.fnUntraced(
   function* (call: RequestCommit.Call & { readonly payload: Sendable.Sendable }) {
     const { payload } = call
     const sender = yield* AcceptCommit.currentSender
     const { at, id } = yield* NewIds.newEmail
-    const accepting = (draft: Draft.Draft) => AcceptCommit.acceptDraft(sender, id, draft, at, AcceptCommit.queued)
     if (!Sendable.isTemplated(payload)) {
-      const { body, headers } = yield* RequestCommit.commit(call, accepting(Draft.fromMessage(payload)))
+      const work = AcceptCommit.acceptDraft(sender, id, Draft.fromMessage(payload), at, AcceptCommit.queued)
+      const { body, headers } = yield* RequestCommit.commit(call, Effect.succeed(work), RequestCommit.READY)
       return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofMessage(payload) } })
     }
-    let missing: ReadonlyArray<string> = []
-    const { body, headers } = yield* RequestCommit.commitBy(call, (target, claim) =>
-      commitTemplated(target, claim, payload, (filled) => {
-        missing = filled.missing
-        return accepting(Draft.fromMessage(filled.message, filled.used))
-      }),
-    )
-    return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofVariables(missing) } })
+    const accepting = ({ message, missing, used }: Templating.Filled) =>
+      AcceptCommit.acceptDraft(sender, id, Draft.fromMessage(message, used), at, (accepted) => ({
+        answer: AcceptCommit.queued(accepted),
+        missing: [missing],
+      }))
+    const sending = commitTemplated(yield* RequestCommit.targetOf(call), payload, accepting, SENT)
+    const { body, headers } = RequestCommit.response(yield* sending)
+    const warnings = Warnings.ofVariables(body.missing.flat())
+    return HttpApiSchema.withHeaders({ body: body.answer, headers: { ...headers, ...warnings } })
   },
   (sending) =>
     Effect.catchIf(sending, EmailRefusal.isOfUnknownDomain, (refusal) =>
@@ -72,50 +90,46 @@ export const batch = Effect.fnUntraced(function* (
   call: RequestCommit.Call & { readonly payload: Batch },
   sender: AcceptCommit.Sender,
 ) {
+  const { account_id } = sender
   const { emails, mode } = call.payload
   if (mode !== "permissive") yield* checkAllWellFormed(emails)
   const millis = yield* Clock.currentTimeMillis
   const request_id = yield* ApiError.RequestId
   const rehearsal = yield* Rehearsal.Current
-  // Read once a message has a domain that the account does not have.
-  let domains: ReadonlyArray<string> | undefined
-  const workOn = (drafts: ReadonlyArray<Drafted>) =>
-    AcceptCommit.accept<BatchAnswer, Refusal, Refused | Rehearsal.Rehearsed>({
-      sender,
-      before: rehearsal?.sums,
-      at: Timestamp.fromMillis(millis),
-      messages: drafts.map((draft) => ({ id: NewIds.newIdAt("EmailId", millis), draft })),
-      answer: (decided, sums) => {
-        const answer = Result.flatMap(withNearest(decided, domains), (verdicts) =>
-          mode === "permissive" ? permissiveAnswer(verdicts, request_id) : strictAnswer(verdicts),
-        )
-        return rehearsal === undefined
-          ? answer
-          : Result.andThen(answer, (answer) => Result.fail(new Rehearsal.Rehearsed({ answer, sums: { ...sums } })))
-      },
-    })
   const begun = emails.map(begin)
-  const missing = new Map<number, ReadonlyArray<string>>()
-  const work = begun.every(isDrafted) ? workOn(begun) : Effect.map(filled(sender.account_id, begun, missing), workOn)
-  const committing = RequestCommit.commit(call, work)
-  const { body, headers } = yield* committing.pipe(
-    Effect.catchIf(EmailRefusal.isOfUnknownDomain, () =>
-      Effect.flatMap(domainsOf(sender.account_id), (found) => {
-        domains = found
-        return committing
-      }),
-    ),
-    Effect.catchIf(
-      (error) => error instanceof Rehearsal.Rehearsed,
-      ({ answer, sums }) => {
-        if (rehearsal !== undefined) rehearsal.sums = sums
-        return Effect.succeed({ body: answer, headers: {} })
-      },
-    ),
+  const ready = begun.every(isDrafted) ? begun : undefined
+  const drafting = ready === undefined ? filled(account_id, begun) : Effect.succeed(ready)
+  const workOn = (drafts: ReadonlyArray<Drafted>, domains: ReadonlyArray<string> | undefined) =>
+    AcceptCommit.accept<Sent<BatchAnswer>, Refusal, Refused>({
+      sender,
+      rehearsal,
+      at: Timestamp.fromMillis(millis),
+      messages: drafts.map(({ draft }) => ({ id: NewIds.newIdAt("EmailId", millis), draft })),
+      answer: (decided, sums) =>
+        Result.flatMap(withNearest(decided, domains), (verdicts) => {
+          const answer = mode === "permissive" ? permissiveAnswer(verdicts, request_id) : strictAnswer(verdicts)
+          return Result.map(answer, (answer) => ({ answer, missing: drafts.map(({ missing }) => missing), sums }))
+        }),
+    })
+  const send = (domains?: ReadonlyArray<string>) =>
+    RequestCommit.commit(
+      call,
+      Effect.map(drafting, (drafts) => workOn(drafts, domains)),
+      { encoding: SENT, isReady: ready !== undefined },
+    )
+  // The account's domains are read once a message has one that is none of them.
+  const { body: sent, headers } = yield* Effect.catchIf(send(), EmailRefusal.isOfUnknownDomain, () =>
+    Effect.flatMap(domainsOf(account_id), send),
   )
-  const empty = body.data.flatMap(({ id, index }) => (id !== null && isEmpty(emails[index]) ? [index] : []))
-  for (const { id, index } of body.data) if (id === null) missing.delete(index)
-  return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofBatch(empty, missing) } })
+  if (rehearsal !== undefined && sent.sums !== undefined) rehearsal.sums = sent.sums
+  const accepted = sent.answer.data.flatMap(({ id, index }) => (id === null ? [] : [index]))
+  const empty = accepted.filter((index) => isEmpty(emails[index]))
+  const incomplete = accepted.filter((index) => (sent.missing[index] ?? []).length > 0)
+  const missing = new Map(incomplete.map((index) => [index, sent.missing[index] ?? []]))
+  return HttpApiSchema.withHeaders({
+    body: sent.answer,
+    headers: { ...headers, ...Warnings.ofBatch(empty, missing) },
+  })
 })
 
 /** Whether a message that brings its own words brings none. */
@@ -125,35 +139,38 @@ const isEmpty = (judged: DecodedMessage | undefined): boolean =>
   !Sendable.isTemplated(judged.success) &&
   !Content.hasBody(judged.success)
 
-/** A message to accept, or the reason why it is malformed. */
-type Drafted = Result.Result<Draft.Draft, Refusal>
+/** A message to accept or the reason why it is malformed, and its variables that were written without a value. */
+interface Drafted {
+  readonly draft: Result.Result<Draft.Draft, Refusal>
+  readonly missing: ReadonlyArray<string>
+}
+
+const drafted = (draft: Drafted["draft"], missing: Drafted["missing"] = []): Drafted => ({ draft, missing })
 
 /** Returns the draft of a message, or a message that is to be made of a template first. */
 const begin = (judged: DecodedMessage): Drafted | TemplatedMessage => {
-  if (Result.isFailure(judged)) return Result.fail(RequestRefusal.invalid(judged.failure.violations))
+  if (Result.isFailure(judged)) return drafted(Result.fail(RequestRefusal.invalid(judged.failure.violations)))
   const message = judged.success
-  return Sendable.isTemplated(message) ? message : Result.succeed(Draft.fromMessage(message))
+  return Sendable.isTemplated(message) ? message : drafted(Result.succeed(Draft.fromMessage(message)))
 }
 
-const isDrafted = (begun: Drafted | TemplatedMessage): begun is Drafted => Result.isResult(begun)
+const isDrafted = (begun: Drafted | TemplatedMessage): begun is Drafted => "draft" in begun
 
-/** Makes the messages of templates one after another, each in turns of its own, and notes their variables without a value. */
+/** Makes the messages of templates one after another, each in turns of its own. */
 const filled = Effect.fnUntraced(function* (
   account_id: Id.AccountId,
   begun: ReadonlyArray<Drafted | TemplatedMessage>,
-  missing: Map<number, ReadonlyArray<string>>,
 ) {
   const choices = begun.flatMap((each) => (isDrafted(each) ? [] : [each.template]))
   const found = yield* Templating.lookUp(account_id, choices)
-  return yield* Effect.forEach(begun, (each, index) =>
+  return yield* Effect.forEach(begun, (each) =>
     isDrafted(each)
       ? Effect.succeed(each)
       : Templating.fill(account_id, found, each).pipe(
-          Effect.map((filled): Drafted => {
-            if (filled.missing.length > 0) missing.set(index, filled.missing)
-            return Result.succeed(Draft.fromMessage(filled.message, filled.used))
-          }),
-          Effect.catchIf(Templating.isRefusal, (refusal) => Effect.succeed<Drafted>(Result.fail(refusal))),
+          Effect.map(({ message, missing, used }) =>
+            drafted(Result.succeed(Draft.fromMessage(message, used)), missing),
+          ),
+          Effect.catchIf(Templating.isRefusal, (refusal) => Effect.succeed(drafted(Result.fail(refusal)))),
         ),
   )
 })

@@ -65,12 +65,15 @@ export const acceptSubmitted = Effect.fn("acceptSubmitted")(function* (
       messages: [{ id, draft: Result.succeed(draft) }],
       answer: AcceptCommit.only(({ created_at, id }): Answer => ({ id, created_at })),
     })
-  const target = { store: yield* EventStore, account_id, domain: key?.domain ?? null }
-  const ref = idempotency === undefined ? undefined : refOf(sender, idempotency)
+  const target = {
+    store: yield* EventStore,
+    account_id,
+    idempotency: idempotency === undefined ? undefined : refOf(sender, idempotency),
+  }
   const { message } = submitted
   const committing = Sendable.isTemplated(message)
-    ? commitTemplated(target, ref, message, (filled) => accepting(draftOf(submitted, filled.message, filled.used)))
-    : RequestCommit.commitKeyed(target, ref, accepting(draftOf(submitted, message)))
+    ? commitTemplated(target, message, (filled) => accepting(draftOf(submitted, filled.message, filled.used)))
+    : RequestCommit.commitBy(target, Effect.succeed(accepting(draftOf(submitted, message))), RequestCommit.READY)
   const accepted = Effect.catchIf(committing, EmailRefusal.isOfUnknownDomain, Sends.failWithNearest(account_id))
   return yield* Effect.provideService(accepted, Provenance, {
     actor: key === null ? { type: "system", id: null } : { type: "api_key", id: key.id },

@@ -1,5 +1,4 @@
 import type { TemplatedMessage } from "@waybill/api/schemas/send/TemplatedMessage"
-import type { IdempotencyRef } from "@waybill/store/idempotency/IdempotencyRef"
 import { Data, Effect, Equal, Result } from "effect"
 import * as Templating from "../templates/Templating.ts"
 import * as RequestCommit from "./RequestCommit.ts"
@@ -14,15 +13,15 @@ class TemplateChanged extends Data.TaggedError("TemplateChanged") {}
  */
 export const commitTemplated = Effect.fnUntraced(function* <A, E>(
   target: RequestCommit.Target,
-  ref: IdempotencyRef | undefined,
   message: TemplatedMessage,
   accepting: (filled: Templating.Filled) => RequestCommit.Work<A, E>,
+  encoding?: RequestCommit.Encoding<A>,
 ) {
   const { account_id } = target
   const guessed = yield* Templating.guess(account_id, message)
   const again = Effect.suspend(() => {
     const filling = Templating.fillOne(account_id, message, guessed)
-    return RequestCommit.commitKeyed(target, ref, Effect.map(filling, accepting))
+    return RequestCommit.commitBy(target, Effect.map(filling, accepting), { encoding })
   })
   if (guessed === undefined || Result.isFailure(guessed.filled)) return yield* again
   const { decide, ...work } = accepting(guessed.filled.success)
@@ -36,7 +35,7 @@ export const commitTemplated = Effect.fnUntraced(function* <A, E>(
         : Result.fail(new TemplateChanged()),
   }
   return yield* Effect.catchIf(
-    RequestCommit.commitKeyed(target, ref, checked),
+    RequestCommit.commitBy(target, Effect.succeed(checked), { encoding, isReady: true }),
     (error) => error instanceof TemplateChanged,
     () => again,
   )

@@ -148,9 +148,9 @@ export const receive = Effect.fn("InboundReception.receive")(function* (arrived:
   const fingerprint = createHash("sha256")
     .update(JSON.stringify([envelope.from, envelope.to.toSorted(), sha256]))
     .digest("hex")
-  const ref = { account_id, route: ROUTE, key: fingerprint, fingerprint }
-  const target = { store: yield* EventStore, account_id, domain: null }
-  const committed = yield* RequestCommit.commitKeyed(target, ref, work).pipe(
+  const idempotency = { account_id, route: ROUTE, key: fingerprint, fingerprint }
+  const target = { store: yield* EventStore, account_id, idempotency }
+  const committed = yield* RequestCommit.commitBy(target, Effect.succeed(work), RequestCommit.READY).pipe(
     // The id is new, and the key names this mail alone.
     Effect.catchTags({ NothingNew: Effect.die, IdempotencyKeyReused: Effect.die }),
   )

@@ -88,7 +88,7 @@ export const check = Effect.fn("domains.check")(function* (account_id: AccountId
       }))
     },
   }
-  const committing = lease === undefined ? store.transact(commit) : store.transactLeased({ ...commit, leases: [lease] })
+  const committing = lease === undefined ? store.transact(commit) : store.transact({ ...commit, leases: [lease] })
   // Nothing changed, the domain was removed meanwhile, or another process holds the lease.
   return yield* Effect.catch(committing, (error) =>
     error._tag === "StoreUnavailable" ? Effect.fail(error) : Effect.succeed(undefined),

@@ -1,20 +1,13 @@
 import * as Id from "@waybill/domain/values/Id"
 import { Clock, DateTime, Effect, Exit, Result } from "effect"
-import { answerKey, type IdempotencyRef, IDEMPOTENCY_TTL_MS, type StoredAnswer } from "../idempotency/IdempotencyRef.ts"
+import { answerKey, IDEMPOTENCY_TTL_MS, replay, type StoredAnswer } from "../idempotency/IdempotencyRef.ts"
 import * as Consequences from "./Consequences.ts"
 import { type LoadedStreams, loadStreams } from "./loadStreams.ts"
 import type { TypedStreamRef } from "./readLongStream.ts"
 import * as IdBytes from "../streams/IdBytes.ts"
 import type { StreamTurns } from "../streams/StreamTurns.ts"
 import { BatchWrites } from "./BatchWrites.ts"
-import {
-  type CommitDeps,
-  type Committed,
-  IdempotencyKeyReused,
-  LeaseLost,
-  type CommitOutcome,
-  type PendingCommit,
-} from "./Commit.ts"
+import { type CommitDeps, LeaseLost, type CommitOutcome, type PendingCommit } from "./Commit.ts"
 import type { AccountNeeds, Facts } from "../facts/Facts.ts"
 import type { LogTransaction } from "./LogStorage.ts"
 import { streamKey } from "../log/StreamRef.ts"
@@ -159,15 +152,9 @@ const decide = (writes: BatchWrites, pending: PendingCommit, key: string | undef
     const decision = pending.commit.decide(writes.view(pending.commit.account_id))
     if (Result.isFailure(decision)) return Exit.fail(decision.failure)
     if (!writes.isReadable(decision.success)) return Exit.fail(new StoreUnavailable({ why: "upgrading" }))
-    writes.add(pending, decision.success, key)
+    if (decision.success.isRehearsal !== true) writes.add(pending, decision.success, key)
     return Exit.succeed({ _tag: "Committed", answer: decision.success.answer })
   } catch (defect) {
     return Exit.die(defect)
   }
-}
-
-const replay = ({ fingerprint, key }: IdempotencyRef, stored: StoredAnswer): CommitOutcome => {
-  if (stored.fingerprint !== fingerprint) return Exit.fail(new IdempotencyKeyReused({ key }))
-  const replayed: Committed<unknown> = { _tag: "Replayed", storedAnswer: stored.answer }
-  return Exit.succeed(replayed)
 }

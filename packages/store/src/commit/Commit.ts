@@ -1,7 +1,7 @@
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Data, Effect, type Exit, type Result } from "effect"
 import type { EventKindsShape } from "../feed/EventKinds.ts"
-import type { IdempotencyRef } from "../idempotency/IdempotencyRef.ts"
+import type { Committed, IdempotencyKeyReused, IdempotencyRef } from "../idempotency/IdempotencyRef.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type { StreamStateCache } from "../streams/StreamStateCache.ts"
 import type { StreamTurns } from "../streams/StreamTurns.ts"
@@ -10,9 +10,8 @@ import type { InboundRow } from "../content/InboundContent.ts"
 import type { ContentRow } from "../content/StoredContent.ts"
 import type { Provenance } from "../log/Provenance.ts"
 import type { AnyAggregate, AnyEvent } from "../log/RecordedEvents.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
-/** The idempotency key was used before, for a different request. */
-export class IdempotencyKeyReused extends Data.TaggedError("IdempotencyKeyReused")<{ readonly key: string }> {}
 /** Another worker holds the row's lease now, so the outcome that the former holder reports must not be recorded. */
 export class LeaseLost extends Data.TaggedError("LeaseLost")<{ readonly id: string }> {}
 
@@ -36,6 +35,8 @@ export interface Decision<A> {
   readonly content?: ReadonlyArray<ContentRow>
   /** Received mail as it came. */
   readonly inbound?: ReadonlyArray<InboundRow>
+  /** Whether the answer is all that is wanted: nothing is written, and no answer stored under a key. */
+  readonly isRehearsal?: boolean
   readonly answer: A
 }
 
@@ -70,12 +71,18 @@ export interface LeasedCommit<A, E> extends Commit<A, E> {
 }
 
 /** A commit of any kind, as a batch takes it. */
-export type AnyCommit<A, E> = Commit<A, E> & Partial<KeyedCommit<A, E> & LeasedCommit<A, E>>
+export type AnyCommit<A, E> = Commit<A, E> &
+  Partial<Pick<KeyedCommit<A, E>, "idempotency"> & Pick<LeasedCommit<A, E>, "leases">>
 
-export type Committed<A> =
-  | { readonly _tag: "Committed"; readonly answer: A }
-  /** The idempotency key was used before for the same request: the answer of that time. */
-  | { readonly _tag: "Replayed"; readonly storedAnswer: Uint8Array }
+/** Commits a decision about several streams, with facts and content: all or nothing. */
+export interface Transact {
+  /** A repeated request with the key finds the answer of the first. */
+  <A, E>(commit: KeyedCommit<A, E>): Effect.Effect<Committed<A>, E | IdempotencyKeyReused | StoreUnavailable>
+  <A, E>(commit: LeasedCommit<A, E>): Effect.Effect<A, E | LeaseLost | StoreUnavailable>
+  <A, E>(
+    commit: Commit<A, E> & { readonly idempotency?: undefined; readonly leases?: undefined },
+  ): Effect.Effect<A, E | StoreUnavailable>
+}
 
 /** Returns the answer of a commit without an idempotency key, which nothing replays. */
 export const answerOf = <A, E>(committing: Effect.Effect<Committed<A>, E>): Effect.Effect<A, E> =>

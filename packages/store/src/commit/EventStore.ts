@@ -19,18 +19,16 @@ import * as StreamStateCache from "../streams/StreamStateCache.ts"
 import { StreamTurns } from "../streams/StreamTurns.ts"
 import * as BatchAttempt from "./BatchAttempt.ts"
 import {
+  type AnyCommit,
   answerOf,
-  type KeyedCommit,
   type Commit,
   type CommitDeps,
   type CommitOutcome,
-  type Committed,
-  type IdempotencyKeyReused,
-  type LeasedCommit,
-  type LeaseLost,
   type PendingCommit,
+  type Transact,
 } from "./Commit.ts"
 import * as GroupCommit from "./GroupCommit.ts"
+import type { Committed } from "../idempotency/IdempotencyRef.ts"
 import type { FeedPage, FeedQuery } from "../feed/Feed.ts"
 import type { LogStorage, LogTransaction } from "./LogStorage.ts"
 import { Sql } from "../postgres/Sql.ts"
@@ -67,24 +65,17 @@ export class EventStore extends Context.Service<
       ref: StreamRef,
     ) => Effect.Effect<State, StoreUnavailable>
     /** Returns the state of a stream of large events for `known` of a commit, so that the batch reads only what is new. */
-    readonly known: (
-      aggregate: RecordedEvents.AnyAggregate,
+    readonly known: <State, Event extends RecordedEvents.AnyEvent>(
+      aggregate: TypedAggregate<State, Event>,
       ref: StreamRef,
-    ) => Effect.Effect<StreamState, StoreUnavailable>
+    ) => Effect.Effect<StreamState<State>, StoreUnavailable>
     /** Commits one decision about one stream, as in `store.commit(Email, ref, Email.cancel(now))`; returns the new state. */
     readonly commit: <State, Event extends RecordedEvents.AnyEvent, E>(
       aggregate: TypedAggregate<State, Event>,
       ref: StreamRef,
       decide: Decide<State, Event, E>,
     ) => Effect.Effect<State, E | StoreUnavailable>
-    /** Commits a decision about several streams, with facts and content: all or nothing. Returns its answer. */
-    readonly transact: <A, E>(commit: Commit<A, E>) => Effect.Effect<A, E | StoreUnavailable>
-    /** Like `transact`, under an idempotency key: a repeated request finds the answer of the first. */
-    readonly transactKeyed: <A, E>(
-      commit: KeyedCommit<A, E>,
-    ) => Effect.Effect<Committed<A>, E | IdempotencyKeyReused | StoreUnavailable>
-    /** Like `transact`, by the worker that leases outbox rows, whose leases it ends. */
-    readonly transactLeased: <A, E>(commit: LeasedCommit<A, E>) => Effect.Effect<A, E | LeaseLost | StoreUnavailable>
+    readonly transact: Transact
     /** Reads the log in order; no event is skipped or repeated. */
     readonly feed: (query: FeedQuery) => Effect.Effect<FeedPage, StoreUnavailable>
   }
@@ -138,9 +129,8 @@ const ofCells = (
     known: (aggregate, ref) => Effect.flatMap(storeOf(ref.account_id), (store) => store.known(aggregate, ref)),
     commit: (aggregate, ref, decide) =>
       Effect.flatMap(storeOf(ref.account_id), (store) => store.commit(aggregate, ref, decide)),
-    transact: (commit) => Effect.flatMap(storeOf(commit.account_id), (store) => store.transact(commit)),
-    transactKeyed: (commit) => Effect.flatMap(storeOf(commit.account_id), (store) => store.transactKeyed(commit)),
-    transactLeased: (commit) => Effect.flatMap(storeOf(commit.account_id), (store) => store.transactLeased(commit)),
+    transact: ((commit: Commit<unknown, unknown>) =>
+      Effect.flatMap(storeOf(commit.account_id), (store) => store.transact(commit))) as Transact,
     feed: (query) =>
       Effect.flatMap(query.account_id === undefined ? stores.here : storeOf(query.account_id), (store) =>
         store.feed(query),
@@ -219,7 +209,8 @@ export const make = Effect.fnUntraced(function* (
       return (yield* retryRead(readLongStream(deps, storage.readStreams, { ...ref, aggregate }))).state as never
     }),
     known: Effect.fn("EventStore.known")(function* (aggregate, ref) {
-      return yield* retryRead(readLongStream(deps, storage.readStreams, { ...ref, aggregate }, LARGE_EVENTS_PER_STEP))
+      const read = readLongStream(deps, storage.readStreams, { ...ref, aggregate }, LARGE_EVENTS_PER_STEP)
+      return (yield* retryRead(read)) as StreamState<never>
     }),
     commit: (aggregate, ref, decide) =>
       group
@@ -235,11 +226,11 @@ export const make = Effect.fnUntraced(function* (
           },
         })
         .pipe(answerOf, (committed) => Span.around(committed, "EventStore.commit")),
-    transact: (commit) => Span.around(answerOf(group.submit(commit)), "EventStore.transact"),
-    transactKeyed: <A, E>(commit: KeyedCommit<A, E>) =>
-      Span.around(group.submit<A, E | IdempotencyKeyReused>(commit), "EventStore.transact"),
-    transactLeased: <A, E>(commit: LeasedCommit<A, E>) =>
-      Span.around(answerOf(group.submit<A, E | LeaseLost>(commit)), "EventStore.transact"),
+    transact: ((commit: AnyCommit<unknown, unknown>) => {
+      const committing: Effect.Effect<unknown, unknown> =
+        commit.idempotency === undefined ? answerOf(group.submit(commit)) : group.submit(commit)
+      return Span.around(committing, "EventStore.transact")
+    }) as Transact,
     feed: (query) => retryRead(storage.feed(query)),
   })
 })

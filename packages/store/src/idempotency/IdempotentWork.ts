@@ -1,21 +1,16 @@
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
-import { answerKey, type IdempotencyRef, IDEMPOTENCY_TTL_MS } from "./IdempotencyRef.ts"
+import { answerKey, type Committed, type IdempotencyRef, IDEMPOTENCY_TTL_MS, replay } from "./IdempotencyRef.ts"
 import * as StoredAnswers from "./StoredAnswers.ts"
 import { Sql } from "../postgres/Sql.ts"
 
-export type Done<A> =
-  | { readonly _tag: "New"; readonly answer: A }
-  | { readonly _tag: "Stored"; readonly fingerprint: string; readonly answer: Uint8Array }
-
-/** Returns the answer stored for a key. Two requests may both find none: only storing the answer decides which is first. */
-export const storedAnswer = Effect.fn("IdempotentWork.storedAnswer")(function* (
-  ref: IdempotencyRef,
-  now: Timestamp.Timestamp,
-) {
-  const sql = yield* Sql
-  const answers = yield* StoredAnswers.find(sql, [ref], now)
-  return answers.get(answerKey(ref))
+/**
+ * Returns the outcome of an earlier request with the key, if there was one. Two requests may both find none: only storing
+ * the answer decides which is first.
+ */
+export const earlier = Effect.fn("IdempotentWork.earlier")(function* (ref: IdempotencyRef, now: Timestamp.Timestamp) {
+  const stored = (yield* StoredAnswers.find(yield* Sql, [ref], now)).get(answerKey(ref))
+  return stored === undefined ? undefined : yield* replay(ref, stored)
 })
 
 /**
@@ -31,12 +26,12 @@ export const run = Effect.fn("IdempotentWork.run")(function* <A, E, R>(
   const sql = yield* Sql
   const transaction = Effect.gen(function* () {
     yield* StoredAnswers.lock(sql, [ref])
-    const stored = yield* storedAnswer(ref, now)
-    if (stored !== undefined) return { _tag: "Stored", fingerprint: stored.fingerprint, answer: stored.answer } as const
+    const before: Committed<A> | undefined = yield* earlier(ref, now)
+    if (before !== undefined) return before
     const answer = yield* work
     const expires_at = Timestamp.plus(now, IDEMPOTENCY_TTL_MS)
     yield* sql`${StoredAnswers.insert(sql, [{ ...ref, answer: encode(answer), expires_at }])}`
-    return { _tag: "New", answer } as const
+    return { _tag: "Committed", answer } satisfies Committed<A>
   })
   return yield* sql.withTransaction(transaction)
 })

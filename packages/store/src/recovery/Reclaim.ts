@@ -90,7 +90,7 @@ const recordLost = Effect.fnUntraced(function* (row: Leased) {
   const account_id = row.account_id as AccountId
   if (row.attempt + 1 >= MIN_LOSSES_TO_PAUSE) yield* setPause(row)
   yield* store
-    .transactLeased({
+    .transact({
       account_id,
       streams: [{ aggregate: Email, id: row.stream_id }],
       leases: [row],

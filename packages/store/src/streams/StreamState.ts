@@ -1,10 +1,10 @@
 import * as RecordedEvents from "../log/RecordedEvents.ts"
 
 /** The state of a stream as of its last event that was read. */
-export interface StreamState {
+export interface StreamState<State = unknown> {
   readonly aggregate: RecordedEvents.AnyAggregate
   readonly version: number
-  readonly state: unknown
+  readonly state: State
   /** Identifies the row of the last event, to see later whether the history is still the same. */
   readonly last: Pick<RecordedEvents.EventRow, "event_id" | "xmin"> | undefined
 }

@@ -67,7 +67,11 @@ export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
         Effect.gen(function* () {
           yield* CallerReach.checkEmail(call.params.id)
           const { account_id } = yield* CurrentKey
-          const { body, headers } = yield* RequestCommit.commit(call, yield* canceling(account_id, call.params.id))
+          const { body, headers } = yield* RequestCommit.commit(
+            call,
+            canceling(account_id, call.params.id),
+            RequestCommit.READY,
+          )
           return HttpApiSchema.withHeaders({ body: yield* readable(body), headers })
         }),
       reschedule: ({ params, payload }) =>

@@ -32,30 +32,26 @@ export const TestClockHandlers = HttpApiBuilder.group(Api, "testClocks", (handle
         const { actor } = yield* Provenance
         const { account_id } = yield* CurrentKey
         const clockId = yield* NewIds.newId("TestClockId")
-        return yield* RequestCommit.commit(
-          call,
-          workOnStream(
-            TestClock,
-            clockId,
-            (at, { facts }) =>
-              TestClock.create(
-                { at, clockId, createdBy: actor.id, others: facts.countOf(account_id, "test_clock") },
-                call.payload,
-              ),
-            recordOf,
-            { isNew: true, needs: { countOf: "test_clock" } },
-          ),
+        const work = workOnStream(
+          TestClock,
+          clockId,
+          (at, { facts }) =>
+            TestClock.create(
+              { at, clockId, createdBy: actor.id, others: facts.countOf(account_id, "test_clock") },
+              call.payload,
+            ),
+          recordOf,
+          { isNew: true, needs: { countOf: "test_clock" } },
         )
+        return yield* RequestCommit.commit(call, Effect.succeed(work), RequestCommit.READY)
       }),
     advance: (call) =>
       Effect.gen(function* () {
         const { by, to } = call.payload
         const target = to === null ? { by: by ?? { months: 0, millis: 0 } } : { to }
         const { id } = call.params
-        const { headers } = yield* RequestCommit.commit(
-          call,
-          workOnStream(TestClock, id, (at) => TestClock.beginAdvance(at, target), recordOf),
-        )
+        const work = workOnStream(TestClock, id, (at) => TestClock.beginAdvance(at, target), recordOf)
+        const { headers } = yield* RequestCommit.commit(call, Effect.succeed(work), RequestCommit.READY)
         return HttpApiSchema.withHeaders({ body: recordOf(yield* untilReady(id)), headers })
       }),
     remove: ({ params }) =>

@@ -53,7 +53,7 @@ const commit = Effect.fnUntraced(function* (row: Leased, { message }: Attempted,
   const account_id = row.account_id as Id.AccountId
   const millis = yield* Clock.currentTimeMillis
   const suppressions = suppress.map((each) => ({ ...each, suppression_id: NewIds.newIdAt("SuppressionId", millis) }))
-  const committed = store.transactLeased({
+  const committed = store.transact({
     account_id,
     streams: [{ aggregate: Email, id: row.stream_id }, ...suppressions.map(NewSuppression.streamOf)],
     leases: [row],

@@ -56,7 +56,7 @@ const cancel = Effect.fnUntraced(function* (row: Leased, { accepted: { email_id 
   const { isRefunded, needs } = Refund.of(account_id, email_id, yield* Clock.currentTimeMillis)
   const store = yield* EventStore
   yield* store
-    .transactLeased({
+    .transact({
       account_id,
       streams: [{ aggregate: Email, id: email_id }],
       leases: [row],

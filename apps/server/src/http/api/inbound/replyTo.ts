@@ -4,6 +4,7 @@ import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
 import * as Reply from "@waybill/domain/inbound/Reply"
 import type * as Id from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import type { View } from "@waybill/store/commit/Commit"
 import { Effect, Result } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import * as AcceptCommit from "../../../accept/AcceptCommit.ts"
@@ -41,16 +42,17 @@ export const replyTo = Effect.fnUntraced(function* (call: Call) {
     at,
     AcceptCommit.queued,
   )
-  const { body, headers } = yield* RequestCommit.commit(call, {
+  const work = {
     ...accepting,
     streams: [...accepting.streams, { aggregate: Inbound, id: inbound_id }],
-    decide: (view) =>
+    decide: (view: View) =>
       Result.flatMap(accepting.decide(view), (accepted) =>
         Result.map(
           Inbound.reply(view.now as Timestamp.Timestamp, id)(view.state<Inbound.State>(Inbound, inbound_id)),
           (events) => ({ ...accepted, append: [...accepted.append, { aggregate: Inbound, id: inbound_id, events }] }),
         ),
       ),
-  })
+  }
+  const { body, headers } = yield* RequestCommit.commit(call, Effect.succeed(work), RequestCommit.READY)
   return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofMessage(call.payload) } })
 })

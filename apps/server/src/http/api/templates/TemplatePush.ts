@@ -42,7 +42,7 @@ export const pushing = Effect.fnUntraced(function* (payload: Push) {
   const streams: Array<StreamOfCommit> = []
   for (const { existing, id } of templates) {
     const read = existing === undefined ? { isNew: true } : { known: yield* knownOf(account_id, id) }
-    streams.push({ aggregate: Template as never, id, ...read })
+    streams.push({ aggregate: Template, id, ...read })
   }
   const by = { created_by: actor.id, notes: payload.notes }
   const work: Work = {
@@ -54,8 +54,7 @@ export const pushing = Effect.fnUntraced(function* (payload: Push) {
       for (const [nth, each] of templates.entries()) {
         const decided = decide(view, account_id, each, by, created)
         if (Result.isFailure(decided)) return Result.fail(placed(nth, decided.failure))
-        if (decided.success.length > 0)
-          append.push({ aggregate: Template as never, id: each.id, events: decided.success })
+        if (decided.success.length > 0) append.push({ aggregate: Template, id: each.id, events: decided.success })
         if (each.existing === undefined) created++
       }
       const results = templates.map(({ id, result }) => ({ ...result, id }))
@@ -72,8 +71,8 @@ export const pushing = Effect.fnUntraced(function* (payload: Push) {
 const knownOf = Effect.fnUntraced(function* (account_id: Id.AccountId, stream_id: Id.TemplateId) {
   const store = yield* EventStore
   yield* Turn.next
-  const stream = yield* store.known(Template as never, { account_id, stream_id })
-  return { ...stream, state: { ...(stream.state as Template.State), recent: [] } }
+  const stream = yield* store.known(Template, { account_id, stream_id })
+  return { ...stream, state: { ...stream.state, recent: [] } }
 })
 
 const answerOf = (dry_run: boolean, templates: ReadonlyArray<Records.Pushed>): Records.Push => ({
@@ -91,7 +90,7 @@ const decide = (
   by: { readonly created_by: string | null; readonly notes: string | null },
   created: number,
 ): Result.Result<ReadonlyArray<State.Event>, Refusal> => {
-  const state = view.state<Template.State>(Template as never, id)
+  const state = view.state<Template.State>(Template, id)
   // Nothing may have come between the plan and the commit.
   const isOther = existing === undefined ? state.version !== 0 : state.version !== existing.version
   if (isOther || view.facts.alias(account_id, pushed.alias) !== existing?.id)
