@@ -153,66 +153,58 @@ export const deduplicate = ({ bcc, cc, to }: Recipients): Recipients => {
   return { to: to.filter(isFirst), cc: cc.filter(isFirst), bcc: bcc.filter(isFirst) }
 }
 
+/** A message to judge: what is asked for, what it is judged by, and what follows from both. */
+interface Judged {
+  readonly command: Command
+  readonly context: Context
+  /** The time that the message lives on. */
+  readonly now: Timestamp.Timestamp
+  readonly domain: DomainName.DomainName
+  /** Each recipient once. */
+  readonly recipients: Recipients
+  readonly all: ReadonlyArray<Address.Mailbox>
+  readonly suppressed: ReadonlyArray<Address.Mailbox>
+  readonly steering: ReturnType<typeof SteeringHeader.sort>
+}
+
 /**
- * Accepts or refuses a message and returns the first events of its history. The contract (§1) fixes the order of
- * refusals: 429, 403, then 422. Recipients are counted after de-duplication; suppressed ones do not count towards the
- * monthly quota, except one of a message that has no others.
+ * Accepts or refuses a message and returns the first events of its history. The first of `CHECKS` that refuses it decides.
  */
 export const accept = (
-  facts: Context,
+  context: Context,
   command: Command,
 ): Result.Result<readonly [EmailEvent.EmailQueued, ...ReadonlyArray<EmailEvent.Event>], Refusal> => {
-  const { clock, emailId, messageId, domain, key, plan, quota } = facts
-  const noClock = checkClock(facts)
-  if (noClock !== undefined) return Result.fail(noClock)
-  const now = clock?.now ?? facts.now
-  const name = domainOf(command)
   const recipients = deduplicate(command)
   const all = [...recipients.to, ...recipients.cc, ...recipients.bcc]
-  const suppressed = all.filter(({ address }) => facts.suppressed.has(Address.keyOf(address)))
-  const accepted = all.length - suppressed.length
-  const livemode = facts.mode === "test" ? { livemode: false as const } : {}
+  const judged: Judged = {
+    command,
+    context,
+    now: context.clock?.now ?? context.now,
+    domain: domainOf(command),
+    recipients,
+    all,
+    suppressed: all.filter(({ address }) => context.suppressed.has(Address.keyOf(address))),
+    steering: SteeringHeader.sort(command.headers, context.allowedHeaders ?? SteeringHeader.NONE_ALLOWED),
+  }
+  for (const check of CHECKS) {
+    const refusal = check(judged)
+    if (refusal !== undefined) return Result.fail(refusal)
+  }
+  return Result.succeed([
+    queuedOf(judged),
+    ...judged.suppressed.map(({ address }): EmailEvent.Event => ({
+      _tag: "EmailSuppressed",
+      recipient: address,
+      reason: reasonOf(context, address),
+      at: judged.now,
+    })),
+  ])
+}
 
-  const volume = facts.acceptsSuppressed === true ? UsageChange.volumeOf(accepted) : accepted
-  const counted = volume + UsageChange.piecesOf({ ...livemode, size_bytes: command.size_bytes })
-  if (quota.limit !== null && volume > 0 && quota.used + counted > quota.limit)
-    return Result.fail(quotaExceeded(facts, quota.limit, volume))
-  const notAllowed = checkKey(key, name, facts.sender?.domain)
-  if (notAllowed !== undefined) return Result.fail(notAllowed)
-  if (command.script !== undefined && facts.mode === "live") return Result.fail(new EmailRefusal.ScriptOfLiveMail())
-  const steering = SteeringHeader.sort(command.headers, facts.allowedHeaders ?? SteeringHeader.NONE_ALLOWED)
-  if (command.steering === undefined && steering.refused.length > 0)
-    return Result.fail(new EmailRefusal.HeaderNotAllowed({ names: steering.refused }))
-  if (facts.original?.content_kept === false) return Result.fail(new EmailRefusal.ContentExpired())
-  if (facts.original !== undefined && all.length === 0)
-    return Result.fail(
-      new EmailRefusal.NothingToResend({
-        recipients: facts.original.recipients,
-        in_progress: facts.original.in_progress,
-      }),
-    )
-  const notVerified = facts.mode === "live" ? checkDomains(name, domain?.status, facts.sender) : undefined
-  if (notVerified !== undefined) return Result.fail(notVerified)
-  if (all.length > plan.max_recipients)
-    return Result.fail(
-      new EmailRefusal.RecipientLimitExceeded({ recipients: all.length, limit: plan.max_recipients, plan: plan.name }),
-    )
-  const outOfRange = command.scheduled_at === null ? undefined : checkSchedule(now, command.scheduled_at)
-  if (outOfRange !== undefined) return Result.fail(outOfRange)
-  const { bytes, limit } = facts.unsent
-  if (command.scheduled_at !== null && bytes + command.size_bytes > limit)
-    return Result.fail(new EmailRefusal.ScheduledSizeExceeded({ bytes, size_bytes: command.size_bytes, limit }))
-  // A resend keeps the tracking of its original, and is accepted even if this instance no longer tracks.
-  if (!facts.tracks && command.resend_of === null && requestsTracking(command.tracking))
-    return Result.fail(new EmailRefusal.TrackingUnavailable({ path: "tracking" }))
-  if (accepted === 0 && facts.acceptsSuppressed !== true)
-    return Result.fail(
-      new EmailRefusal.AllRecipientsSuppressed({
-        recipients: suppressed.map(({ address }) => ({ address, reason: reasonOf(facts, address) })),
-      }),
-    )
-
-  const queued: EmailEvent.EmailQueued = {
+const queuedOf = ({ command, context, domain, now, recipients, steering }: Judged): EmailEvent.EmailQueued => {
+  const { clock, emailId, key, messageId, tracks } = context
+  const tracking = tracks ? trackingOf(context.domain?.tracking, command.tracking) : undefined
+  return {
     _tag: "EmailQueued",
     email_id: emailId,
     message_id: command.forward?.message_id ?? messageId,
@@ -230,9 +222,9 @@ export const accept = (
     ...(command.forward === undefined ? {} : { forward_of: command.forward.inbound_id }),
     ...(command.reply_tracking === undefined ? {} : { reply_tracking: command.reply_tracking }),
     scheduled_at: command.scheduled_at,
-    domain: name,
-    domain_id: domain?.id ?? null,
-    ...livemode,
+    domain,
+    domain_id: context.domain?.id ?? null,
+    ...livemodeOf(context),
     ...(clock === undefined ? {} : { test_clock: clock.id }),
     ...(command.script === undefined ? {} : { script: command.script }),
     api_key_id: key?.id ?? null,
@@ -242,18 +234,11 @@ export const accept = (
     list_unsubscribe: command.list_unsubscribe,
     ...droppedOf(command, steering.refused),
     created_at: now,
+    ...(tracking === undefined ? {} : { tracking }),
   }
-  const tracking = facts.tracks ? trackingOf(domain?.tracking, command.tracking) : undefined
-  return Result.succeed([
-    tracking === undefined ? queued : { ...queued, tracking },
-    ...suppressed.map(({ address }): EmailEvent.Event => ({
-      _tag: "EmailSuppressed",
-      recipient: address,
-      reason: reasonOf(facts, address),
-      at: now,
-    })),
-  ])
 }
+
+const livemodeOf = ({ mode }: Context) => (mode === "test" ? { livemode: false as const } : {})
 
 const reasonOf = ({ suppressed }: Context, address: Address.Address): SuppressionState.Reason =>
   suppressed.get(Address.keyOf(address)) ?? "manual"
@@ -273,44 +258,6 @@ const droppedOf = ({ steering }: Command, refused: ReadonlyArray<string>) => {
   return dropped_headers.length === 0 ? {} : { dropped_headers }
 }
 
-const checkClock = ({
-  clock,
-  mode,
-}: Context): EmailRefusal.TestClockOfLiveMail | EmailRefusal.TestClockUnknown | undefined => {
-  if (clock === undefined) return undefined
-  if (mode === "live") return new EmailRefusal.TestClockOfLiveMail()
-  return clock.now === undefined ? new EmailRefusal.TestClockUnknown({ clock: clock.id }) : undefined
-}
-
-/** Mail is sent from verified domains of the account only, in `from` and in `Sender`. */
-const checkDomains = (
-  from: string,
-  from_status: DomainStatus.Status | undefined,
-  sender: Context["sender"],
-): EmailRefusal.DomainNotVerified | undefined => {
-  const refuse = (field: "from" | "headers.Sender", domain: string, status: DomainStatus.Status | undefined) =>
-    new EmailRefusal.DomainNotVerified({ field, domain, domain_status: status ?? null })
-  const sends = (status: DomainStatus.Status | undefined) => status !== undefined && DomainStatus.sends(status)
-  if (!sends(from_status)) return refuse("from", from, from_status)
-  return sender === undefined || sends(sender.status)
-    ? undefined
-    : refuse("headers.Sender", sender.domain, sender.status)
-}
-
-/** A key bound to a domain sends from that domain only, in `from` and in `Sender`. */
-const checkKey = (
-  key: Context["key"],
-  from: string,
-  sender: string | undefined,
-): EmailRefusal.DomainNotAllowed | undefined => {
-  if (key === null || key.domain === null) return undefined
-  const allowed = key.domain
-  if (from !== allowed) return new EmailRefusal.DomainNotAllowed({ field: "from", domain: from, allowed })
-  return sender === undefined || sender === allowed
-    ? undefined
-    : new EmailRefusal.DomainNotAllowed({ field: "headers.Sender", domain: sender, allowed })
-}
-
 /**
  * Returns the domain of the `Sender` header. A value that is not an address, possible in old mail, returns "", which no
  * domain matches.
@@ -321,9 +268,6 @@ export const senderDomain = (headers: Command["headers"]): string | undefined =>
     ? undefined
     : Result.match(Address.parse(value), { onSuccess: ({ address }) => Address.domainOf(address), onFailure: () => "" })
 }
-
-const requestsTracking = (requested: Tracking.Change | undefined): boolean =>
-  requested?.opens === true || requested?.clicks === true
 
 const trackingOf = (
   domain: Tracking.Tracking | undefined,
@@ -340,14 +284,110 @@ export const checkSchedule = (
   return inRange ? undefined : new EmailRefusal.ScheduledAtOutOfRange({ scheduled_at, earliest, latest })
 }
 
-const quotaExceeded = ({ mode, now, quota: { used } }: Context, limit: number, recipients: number) => {
+type Check = (judged: Judged) => Refusal | undefined
+
+const checkClock: Check = ({ context: { clock, mode } }) => {
+  if (clock === undefined) return undefined
+  if (mode === "live") return new EmailRefusal.TestClockOfLiveMail()
+  return clock.now === undefined ? new EmailRefusal.TestClockUnknown({ clock: clock.id }) : undefined
+}
+
+/** Suppressed recipients do not count towards the monthly quota, except one of a message that has no others. */
+const checkQuota: Check = ({ all, command: { size_bytes }, context, suppressed }) => {
+  const { acceptsSuppressed, mode, now, quota } = context
+  const accepted = all.length - suppressed.length
+  const recipients = acceptsSuppressed === true ? UsageChange.volumeOf(accepted) : accepted
+  if (quota.limit === null || recipients === 0) return undefined
+  const counted = recipients + UsageChange.piecesOf({ ...livemodeOf(context), size_bytes })
+  if (quota.used + counted <= quota.limit) return undefined
   const resets_at = Timestamp.nextMonth(now)
+  const retry_after_s = Timestamp.secondsUntil(now, resets_at)
   return new EmailRefusal.MonthlyQuotaExceeded({
-    used,
-    limit,
+    ...quota,
+    limit: quota.limit,
     recipients,
     mode,
     resets_at,
-    retry_after_s: Timestamp.secondsUntil(now, resets_at),
+    retry_after_s,
   })
 }
+
+/** A key bound to a domain sends from that domain only, in `from` and in `Sender`. */
+const checkKey: Check = ({ context: { key, sender }, domain }) => {
+  if (key === null || key.domain === null) return undefined
+  const allowed = key.domain
+  if (domain !== allowed) return new EmailRefusal.DomainNotAllowed({ field: "from", domain, allowed })
+  return sender === undefined || sender.domain === allowed
+    ? undefined
+    : new EmailRefusal.DomainNotAllowed({ field: "headers.Sender", domain: sender.domain, allowed })
+}
+
+const checkScript: Check = ({ command, context }) =>
+  command.script !== undefined && context.mode === "live" ? new EmailRefusal.ScriptOfLiveMail() : undefined
+
+const checkHeaders: Check = ({ command, steering: { refused } }) =>
+  command.steering === undefined && refused.length > 0
+    ? new EmailRefusal.HeaderNotAllowed({ names: refused })
+    : undefined
+
+const checkOriginal: Check = ({ all, context: { original } }) => {
+  if (original === undefined) return undefined
+  const { content_kept, in_progress, recipients } = original
+  if (!content_kept) return new EmailRefusal.ContentExpired()
+  return all.length === 0 ? new EmailRefusal.NothingToResend({ recipients, in_progress }) : undefined
+}
+
+/** Mail is sent from verified domains of the account only, in `from` and in `Sender`. */
+const checkDomains: Check = ({ context, domain }) => {
+  if (context.mode === "test") return undefined
+  const refuse = (field: "from" | "headers.Sender", domain: string, status: DomainStatus.Status | undefined) =>
+    new EmailRefusal.DomainNotVerified({ field, domain, domain_status: status ?? null })
+  const sends = (status: DomainStatus.Status | undefined) => status !== undefined && DomainStatus.sends(status)
+  const { sender } = context
+  if (!sends(context.domain?.status)) return refuse("from", domain, context.domain?.status)
+  return sender === undefined || sends(sender.status)
+    ? undefined
+    : refuse("headers.Sender", sender.domain, sender.status)
+}
+
+const checkRecipients: Check = ({ all: { length: recipients }, context: { plan } }) =>
+  recipients > plan.max_recipients
+    ? new EmailRefusal.RecipientLimitExceeded({ recipients, limit: plan.max_recipients, plan: plan.name })
+    : undefined
+
+const checkTime: Check = ({ command: { scheduled_at }, now }) =>
+  scheduled_at === null ? undefined : checkSchedule(now, scheduled_at)
+
+const checkScheduledSize: Check = ({ command: { scheduled_at, size_bytes }, context: { unsent } }) =>
+  scheduled_at !== null && unsent.bytes + size_bytes > unsent.limit
+    ? new EmailRefusal.ScheduledSizeExceeded({ ...unsent, size_bytes })
+    : undefined
+
+/** A resend keeps the tracking of its original, and is accepted even if this instance no longer tracks. */
+const checkTracking: Check = ({ command: { resend_of, tracking }, context: { tracks } }) =>
+  !tracks && resend_of === null && (tracking?.opens === true || tracking?.clicks === true)
+    ? new EmailRefusal.TrackingUnavailable({ path: "tracking" })
+    : undefined
+
+const checkSuppressed: Check = ({ all, context, suppressed }) =>
+  suppressed.length < all.length || context.acceptsSuppressed === true
+    ? undefined
+    : new EmailRefusal.AllRecipientsSuppressed({
+        recipients: suppressed.map(({ address }) => ({ address, reason: reasonOf(context, address) })),
+      })
+
+/** In the order that the contract (§1) fixes: 429, 403, then 422. The first that refuses a message decides. */
+const CHECKS: ReadonlyArray<Check> = [
+  checkClock,
+  checkQuota,
+  checkKey,
+  checkScript,
+  checkHeaders,
+  checkOriginal,
+  checkDomains,
+  checkRecipients,
+  checkTime,
+  checkScheduledSize,
+  checkTracking,
+  checkSuppressed,
+]
