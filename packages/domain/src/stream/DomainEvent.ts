@@ -1,31 +1,9 @@
 import { Schema } from "effect"
-import * as Account from "../account/Account.ts"
-import * as ApiKey from "../account/ApiKey.ts"
-import * as Domain from "../domain/Domain.ts"
-import * as Email from "../email/Email.ts"
-import * as Inbound from "../inbound/Inbound.ts"
-import * as InboundRoute from "../inbound/Route.ts"
-import * as Suppression from "../suppression/Suppression.ts"
-import * as Team from "../account/Team.ts"
-import * as Template from "../template/Template.ts"
-import * as TestClock from "../clock/TestClock.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
+import * as Aggregates from "./Aggregates.ts"
 import * as Upcast from "./Upcast.ts"
-import * as Webhook from "../webhook/Webhook.ts"
 
-export const DomainEvent = Schema.Union([
-  Account.Event,
-  ApiKey.Event,
-  Domain.Event,
-  Email.Event,
-  Inbound.Event,
-  InboundRoute.Event,
-  Suppression.Event,
-  Team.Event,
-  Template.Event,
-  TestClock.Event,
-  Webhook.Event,
-])
+export const DomainEvent = Schema.Union(Object.values(Aggregates.aggregates).map(({ Event }) => Event))
 export type DomainEvent = typeof DomainEvent.Type
 export type Tag = DomainEvent["_tag"]
 
