@@ -8,7 +8,7 @@ import * as Transport from "@waybill/mail/transport/Transport"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import * as PendingDeliveries from "@waybill/store/facts/PendingDeliveries"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
-import { Context, Duration, Effect, Result } from "effect"
+import { Duration, Effect, Result } from "effect"
 import { collectOutcomes } from "./collectOutcomes.ts"
 import type { Attempted } from "./evaluateAttempts.ts"
 import * as OutgoingMessages from "./OutgoingMessages.ts"
@@ -83,13 +83,11 @@ const send = Effect.fnUntraced(function* (
       group.map(({ address }) => address),
     ),
   )
-  const provide = <R>(context: Context.Context<R>): Context.Context<R> =>
-    context.pipe(
-      Context.add(SourceAddress.CurrentOwner, { account_id, domain_id }),
-      Context.add(Sandbox.Mail, { account_id, subject }),
-    )
   const limit = options.attemptLimit ?? ATTEMPT_LIMIT
-  const attempted = yield* collectOutcomes(job, recipients, { sending, provide, limit })
+  const attempted = yield* collectOutcomes(job, recipients, { sending, limit }).pipe(
+    Effect.provideService(SourceAddress.CurrentOwner, { account_id, domain_id }),
+    Effect.provideService(Sandbox.Mail, { account_id, subject }),
+  )
   // Nothing has left this machine and the service stops, so another process can take the row at once.
   if (refused && attempted.every(({ outcome }) => outcome.no_attempt)) return yield* Effect.fail("not started" as const)
   return attempted
