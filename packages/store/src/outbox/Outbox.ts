@@ -30,32 +30,23 @@ export const arm = <E>(sql: Client<E>, arming: Arming) => {
   UPDATE outbox o SET available_at = moved.available_at, ready = moved.ready FROM moved
   WHERE o.id = moved.id AND o.id = ANY(ARRAY(SELECT id FROM moved)) RETURNING o.kind`
   const { isNew = false, now, rows } = arming
-  const clocks = clockPart(sql, rows)
   const again = sql`
   ON CONFLICT (id) DO UPDATE
     SET available_at = greatest(excluded.available_at, o.held_until), attempt = excluded.attempt,
-      payload = excluded.payload, ready = greatest(excluded.available_at, o.held_until) <= ${now}::timestamptz${clocks.updates}`
+      payload = excluded.payload, clock_due = coalesce(excluded.clock_due, o.clock_due),
+      ready = greatest(excluded.available_at, o.held_until) <= ${now}::timestamptz`
   return sql<Pick<OutboxRow, "kind">>`
-  INSERT INTO outbox AS o (id, account_id, kind, stream_id, available_at, attempt, payload${clocks.columns}, ready)
-  SELECT id, account_id, kind, stream_id, available_at, attempt, payload${clocks.columns},
+  INSERT INTO outbox AS o (id, account_id, kind, stream_id, available_at, attempt, payload, clock, clock_due, ready)
+  SELECT id, account_id, kind, stream_id, available_at, attempt, payload, clock, clock_due,
     available_at <= ${now}::timestamptz
   FROM unnest(${Arrays.texts(rows.map((row) => row.id))}, ${Arrays.texts(rows.map((row) => row.account_id))},
     ${Arrays.texts(rows.map((row) => row.kind))}, ${Arrays.texts(rows.map((row) => row.stream_id))},
     ${Arrays.texts(rows.map((row) => row.available_at))}::timestamptz[], ${Arrays.ints(rows.map((row) => row.attempt))},
-    ${Arrays.jsonbs(rows.map((row) => row.payload))}${clocks.values})
-    AS new(id, account_id, kind, stream_id, available_at, attempt, payload${clocks.columns})${isNew ? sql`` : again}`
+    ${Arrays.jsonbs(rows.map((row) => row.payload))},
+    ${Arrays.texts(rows.map(({ clock }) => clock ?? null))},
+    ${Arrays.texts(rows.map((row) => row.clock_due ?? null))}::timestamptz[])
+    AS new(id, account_id, kind, stream_id, available_at, attempt, payload, clock, clock_due)${isNew ? sql`` : again}`
 }
-
-/** The columns of test clocks. Without such rows the statement has none, so that rows on real time cost what they did. */
-const clockPart = (sql: Client<unknown>, armed: ReadonlyArray<OutboxRow>) =>
-  armed.some(({ clock }) => typeof clock === "string")
-    ? {
-        columns: sql`, clock, clock_due`,
-        values: sql`
-  , ${armed.map(({ clock }) => clock ?? null)}::text[], ${armed.map(({ clock_due }) => clock_due ?? null)}::timestamptz[]`,
-        updates: sql`, clock_due = excluded.clock_due`,
-      }
-    : { columns: sql``, values: sql``, updates: sql`` }
 
 /**
  * Leases rows under a token, which settling and releasing require, and ends their pauses. Without an owner the rows are taken
