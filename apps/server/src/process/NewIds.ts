@@ -1,6 +1,6 @@
-import * as Id from "@waybill/domain/values/Id"
+import type * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import * as IdBytes from "@waybill/store/streams/IdBytes"
+import { newId as newIdAt } from "@waybill/store/streams/newId"
 import { DateTime, Effect } from "effect"
 
 /** Current time, as deciders take it. */
@@ -10,9 +10,7 @@ export const now = Effect.map(DateTime.now, Timestamp.fromDateTime)
 export const newId = <Name extends keyof typeof Id.PREFIXES>(name: Name) =>
   Effect.map(DateTime.now, (at) => newIdAt(name, DateTime.toEpochMillis(at)))
 
-/** Returns a new id for a time that is known already. */
-export const newIdAt = <Name extends keyof typeof Id.PREFIXES>(name: Name, epochMillis: number) =>
-  Id.make(name, epochMillis, IdBytes.next())
+export { newIdAt }
 
 /**
  * Returns the id of a new message and its `created_at`, which is the millisecond in the id, so that a range of times in the

@@ -1,10 +1,9 @@
-import * as Id from "@waybill/domain/values/Id"
 import { Clock, DateTime, Effect, Exit, Result } from "effect"
 import { answerKey, IDEMPOTENCY_TTL_MS, replay, type StoredAnswer } from "../idempotency/IdempotencyRef.ts"
 import * as Consequences from "./Consequences.ts"
 import { type LoadedStreams, loadStreams } from "./loadStreams.ts"
 import type { TypedStreamRef } from "./readLongStream.ts"
-import * as IdBytes from "../streams/IdBytes.ts"
+import { newId } from "../streams/newId.ts"
 import type { StreamTurns } from "../streams/StreamTurns.ts"
 import { BatchWrites } from "./BatchWrites.ts"
 import { type CommitDeps, LeaseLost, type CommitOutcome, type PendingCommit } from "./Commit.ts"
@@ -59,7 +58,7 @@ export const attempt = Effect.fnUntraced(function* (
   const { answers, content, events, inbound, released, changedStreams: touched, unsent, usage } = writes
   if (events.length > 0 || answers.size > 0) {
     const { arm, canceled, deliveries, settle } = Consequences.work(touched, facts, now, () =>
-      Id.make("WebhookDeliveryId", nowMillis, IdBytes.next()),
+      newId("WebhookDeliveryId", nowMillis),
     )
     const outbox = { arm, settle, release: released }
     yield* transaction.write({

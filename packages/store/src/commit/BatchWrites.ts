@@ -1,7 +1,7 @@
-import * as Id from "@waybill/domain/values/Id"
+import type * as Id from "@waybill/domain/values/Id"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type { StoredAnswer } from "../idempotency/IdempotencyRef.ts"
-import * as IdBytes from "../streams/IdBytes.ts"
+import { newId } from "../streams/newId.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import * as Consequences from "./Consequences.ts"
 import type { Append, CommitDeps, Decision, PendingCommit, View } from "./Commit.ts"
@@ -156,7 +156,7 @@ export class BatchWrites {
       const envelope = {
         // Postgres assigns the position when it writes the row, so no fold may depend on it.
         position: 0n,
-        event_id: Id.make("EventId", nowMillis, IdBytes.next()),
+        event_id: newId("EventId", nowMillis),
         account_id,
         stream_id: id,
         stream: aggregate.stream,
