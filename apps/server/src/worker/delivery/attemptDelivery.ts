@@ -8,7 +8,7 @@ import * as Transport from "@waybill/mail/transport/Transport"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import * as PendingDeliveries from "@waybill/store/facts/PendingDeliveries"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
-import { Duration, Effect, Result } from "effect"
+import { Data, Duration, Effect, Result } from "effect"
 import { collectOutcomes } from "./collectOutcomes.ts"
 import type { Attempted } from "./evaluateAttempts.ts"
 import * as OutgoingMessages from "./OutgoingMessages.ts"
@@ -24,35 +24,67 @@ export interface AttemptOptions extends OutgoingMessages.Sender {
   readonly attemptLimit?: Duration.Duration
 }
 
+type Pending = PendingDeliveries.PendingDelivery
 type Recipients = ReadonlyArray<Recipient.Recipient>
 
+/** Why nothing could be sent: another process takes the row, or the message never can be. */
+export type AttemptFailure = OutgoingMessages.Unsendable | StoreUnavailable | "not started"
+
+/** A reason of this instance for which nothing can be sent yet. The recipients are deferred. */
+class NotReady extends Data.TaggedError("NotReady")<{ readonly category: Category; readonly message: string }> {}
+
 /** Chooses the transport, composes and signs the message, sends it to these recipients, and returns the outcomes. */
-export const attemptDelivery = Effect.fnUntraced(function* (
-  job: PipelineJob,
-  pending: PendingDeliveries.PendingDelivery,
-  recipients: Recipients,
-  options: AttemptOptions,
+export const attemptDelivery = Effect.fnUntraced(
+  function* (job: PipelineJob, pending: Pending, recipients: Recipients, options: AttemptOptions) {
+    const { account_id } = job.row
+    const transport = yield* transportOf(account_id, pending)
+    const keys = yield* keysOf(account_id, pending, transport.kind)
+    const composed = yield* compose(account_id, pending, options, keys)
+    const attempted = yield* send(job, pending.message, recipients, transport, composed, options)
+    return yield* withHash(attempted, composed.bytes)
+  },
+  (attempting, _job, _pending, recipients) =>
+    Effect.catchIf(
+      attempting,
+      (error) => error instanceof NotReady,
+      (error) => Effect.succeed(deferAll(recipients, error)),
+    ),
+)
+
+const transportOf = (account_id: string, { domain, message }: Pending) =>
+  Effect.flatMap(Transports, ({ choose, test }) => {
+    const transport = PendingDeliveries.isTest(account_id, message) ? test : choose(domain?.transport ?? null)
+    return transport === undefined
+      ? notReady("not_configured", `this instance has no transport "${domain?.transport}"`)
+      : Effect.succeed(transport)
+  })
+
+const keysOf = Effect.fnUntraced(function* (
+  account_id: string,
+  { domain }: Pending,
+  kind: Transport.Transport["Service"]["kind"],
 ) {
-  const { account_id } = job.row
-  const { domain, message } = pending
-  const { choose, test } = yield* Transports
-  const transport = PendingDeliveries.isTest(account_id, message) ? test : choose(domain?.transport ?? null)
-  if (transport === undefined)
-    return deferAll(recipients, "not_configured", `this instance has no transport "${domain?.transport}"`)
   const keys = domain === null ? [] : yield* (yield* SigningKeys).of(account_id, domain)
   // Only mail of the sandbox, which stays on this machine, may go without a signature.
-  if (keys.length === 0 && transport.kind !== "capture")
-    return deferAll(recipients, "signing", "the domain's DKIM key could not be opened")
-  const composed = yield* Effect.result(OutgoingMessages.composeAndSign(account_id, pending, options, keys))
-  if (Result.isFailure(composed)) {
-    if (composed.failure._tag === "SigningFailed") return deferAll(recipients, "signing", composed.failure.message)
-    return yield* Effect.fail<OutgoingMessages.Unsendable | StoreUnavailable | "not started">(composed.failure)
-  }
-  const attempted = yield* send(job, message, recipients, transport, composed.success, options)
-  if (!attempted.some(isHandedOver)) return attempted
-  const message_sha256 = yield* Effect.promise(() => messageHash(composed.success.bytes))
-  return attempted.map((each): Attempted => (isHandedOver(each) ? { ...each, message_sha256 } : each))
+  return keys.length > 0 || kind === "capture"
+    ? keys
+    : yield* notReady("signing", "the domain's DKIM key could not be opened")
 })
+
+const notReady = (category: Category, message: string) => Effect.fail(new NotReady({ category, message }))
+
+const compose = (...message: Parameters<typeof OutgoingMessages.composeAndSign>) =>
+  Effect.mapError(OutgoingMessages.composeAndSign(...message), (error) =>
+    error._tag === "SigningFailed" ? new NotReady({ category: "signing", message: error.message }) : error,
+  )
+
+const withHash = (attempted: ReadonlyArray<Attempted>, bytes: Uint8Array): Effect.Effect<ReadonlyArray<Attempted>> =>
+  attempted.some(isHandedOver)
+    ? Effect.map(
+        Effect.promise(() => messageHash(bytes)),
+        (message_sha256) => attempted.map((each) => (isHandedOver(each) ? { ...each, message_sha256 } : each)),
+      )
+    : Effect.succeed(attempted)
 
 /** Sends the message in one transaction for each number of attempts. */
 const send = Effect.fnUntraced(function* (
@@ -99,9 +131,8 @@ const scriptOf = ({ accepted: { script } }: EmailState.AcceptedEmail): Pick<Tran
 
 const isHandedOver = ({ outcome: { status } }: Attempted): boolean => status === "delivered" || status === "sent"
 
-/** Defers recipients for a reason of this instance, before anything was sent. */
-const deferAll = (recipients: Recipients, category: Category, response: string): ReadonlyArray<Attempted> =>
+const deferAll = (recipients: Recipients, { category, message }: NotReady): ReadonlyArray<Attempted> =>
   recipients.map((recipient) => ({
     recipient,
-    outcome: Transport.deferred(recipient.address, Transport.NO_HOP, category, response),
+    outcome: Transport.deferred(recipient.address, Transport.NO_HOP, category, message),
   }))

@@ -7,7 +7,7 @@ import * as Leases from "@waybill/store/outbox/Leases"
 import * as PendingDeliveries from "@waybill/store/facts/PendingDeliveries"
 import * as Reclaim from "@waybill/store/recovery/Reclaim"
 import { Clock, Effect, Random, Result } from "effect"
-import { type AttemptOptions, attemptDelivery } from "./attemptDelivery.ts"
+import { type AttemptFailure, type AttemptOptions, attemptDelivery } from "./attemptDelivery.ts"
 import { commitResult } from "./commitResult.ts"
 import { type Attempted, type AttemptResult, evaluateAttempts, MAX_ATTEMPTS, type Policy } from "./evaluateAttempts.ts"
 import type { PipelineJob } from "../Pipeline.ts"
@@ -29,33 +29,89 @@ const deliverDue = Effect.fnUntraced(function* (
   pending: PendingDelivery | undefined,
   options: DeliverOptions,
 ) {
-  const { row } = job
   if (pending === undefined)
-    return yield* Effect.die(new Error(`the outbox names a message that is not in the log: ${row.id}`))
-  const { message } = pending
+    return yield* Effect.die(new Error(`the outbox names a message that is not in the log: ${job.row.id}`))
   const now = yield* timeOf(pending)
-
-  const unfinished = message.recipients.filter(Recipient.isUnfinished)
-  if (unfinished.length === 0) return yield* Leases.settle(row)
-  const reason = reasonToFail(pending, row)
-  if (reason !== undefined) return yield* commitResult(job, pending, failed(unfinished, reason))
-  const due = PendingDeliveries.due(message, now)
-  if (due.length === 0) return yield* Leases.postponeInTime(row, firstDue(unfinished, message.scheduled_at ?? now))
-  if (yield* stopByBatch(job, pending, now)) return
-
-  const { toAttempt, withoutAttempt } = separate(due, pending)
-  if (toAttempt.length === 0) return yield* commitResult(job, pending, withoutAttempt)
-  const attempted = yield* Effect.result(attemptDelivery(job, pending, toAttempt, options))
-  if (Result.isSuccess(attempted)) {
-    const notDue = unfinished.filter((recipient) => !due.includes(recipient))
-    const result = merge(yield* evaluate(pending, attempted.success, notDue, options), withoutAttempt)
-    return yield* commitResult(job, pending, withLost(result, toAttempt, attempted.success))
-  }
-  if (attempted.failure === "not started") return yield* job.giveBack
-  if (attempted.failure._tag === "StoreUnavailable") return yield* attempted.failure
-  const { category, message: response } = attempted.failure
-  yield* commitResult(job, pending, merge(withoutAttempt, failed(toAttempt, category, response)))
+  const chosen = choose(pending, now)
+  if (yield* endWithoutAttempt(job, pending, chosen, now)) return
+  const attempted = yield* Effect.result(attemptDelivery(job, pending, chosen.toAttempt, options))
+  if (Result.isSuccess(attempted)) yield* record(job, pending, chosen, attempted.success, options)
+  else yield* endFailedAttempt(job, pending, chosen, attempted.failure)
 })
+
+/** The recipients of a message, by what is to be done for them now. */
+interface Chosen {
+  readonly unfinished: Recipients
+  readonly due: Recipients
+  readonly toAttempt: Recipients
+  /** Outcomes of those that are due and not attempted: they are suppressed, or have no attempts left. */
+  readonly withoutAttempt: AttemptResult
+}
+
+const choose = (pending: PendingDelivery, now: Timestamp.Timestamp): Chosen => {
+  const due = PendingDeliveries.due(pending.message, now)
+  const reasonOf = ({ address }: Recipient.Recipient) => pending.suppressed.get(Address.keyOf(address))
+  const allowed = due.filter((recipient) => reasonOf(recipient) === undefined)
+  const outcomes = due.flatMap((recipient): ReadonlyArray<DeliveryOutcome.Outcome> => {
+    const reason = reasonOf(recipient)
+    return reason === undefined ? [] : [{ _tag: "Suppressed", recipient: recipient.address, reason }]
+  })
+  return {
+    unfinished: pending.message.recipients.filter(Recipient.isUnfinished),
+    due,
+    toAttempt: allowed.filter((recipient) => !hasNoAttemptsLeft(recipient)),
+    withoutAttempt: merge({ ...NO_RESULT, outcomes }, failed(allowed.filter(hasNoAttemptsLeft), "expired")),
+  }
+}
+
+/** Ends the work on the row if nothing is to be attempted now; returns whether it did. */
+const endWithoutAttempt = Effect.fnUntraced(function* (
+  job: PipelineJob,
+  pending: PendingDelivery,
+  { due, toAttempt, unfinished, withoutAttempt }: Chosen,
+  now: Timestamp.Timestamp,
+) {
+  const { row } = job
+  const reason = reasonToFail(pending, row)
+  if (unfinished.length === 0) yield* Leases.settle(row)
+  else if (reason !== undefined) yield* commitResult(job, pending, failed(unfinished, reason))
+  else if (due.length === 0)
+    yield* Leases.postponeInTime(row, firstDue(unfinished, pending.message.scheduled_at ?? now))
+  else if (yield* stopByBatch(job, pending, now)) return true
+  else if (toAttempt.length === 0) yield* commitResult(job, pending, withoutAttempt)
+  else return false
+  return true
+})
+
+/** Records the outcomes of an attempt, with those that needed none. */
+const record = Effect.fnUntraced(function* (
+  job: PipelineJob,
+  pending: PendingDelivery,
+  { due, toAttempt, unfinished, withoutAttempt }: Chosen,
+  attempted: ReadonlyArray<Attempted>,
+  { nextAttempt }: DeliverOptions,
+) {
+  const { accepted, scheduled_at } = pending.message
+  // A test must see the same times in every run.
+  const random = pending.clock === undefined ? yield* Random.next : 0.5
+  const policy = { nextAttempt, due_since: scheduled_at ?? accepted.created_at, random }
+  const notDue = unfinished.filter((recipient) => !due.includes(recipient))
+  const result = merge(evaluateAttempts(yield* timeOf(pending), attempted, notDue, policy), withoutAttempt)
+  yield* commitResult(job, pending, withLost(result, toAttempt, attempted))
+})
+
+/** Ends the work on a row whose attempt could not begin. */
+const endFailedAttempt = (
+  job: PipelineJob,
+  pending: PendingDelivery,
+  { toAttempt, withoutAttempt }: Chosen,
+  failure: AttemptFailure,
+) => {
+  if (failure === "not started") return job.giveBack
+  if (failure._tag === "StoreUnavailable") return Effect.fail(failure)
+  const { category, message } = failure
+  return commitResult(job, pending, merge(withoutAttempt, failed(toAttempt, category, message)))
+}
 
 /** The present time, on the test clock that the message lives on if it has one. It does not move during an attempt. */
 const timeOf = ({ clock }: PendingDelivery) =>
@@ -70,36 +126,9 @@ const reasonToFail = ({ clock, domain, message }: PendingDelivery, { account_id 
 const firstDue = (recipients: Recipients, first: Timestamp.Timestamp): Timestamp.Timestamp =>
   recipients.map(({ next_attempt_at }) => next_attempt_at ?? first).reduce(Timestamp.earliest)
 
-/** Separates the recipients to attempt from the outcomes of those that are suppressed or have no attempts left. */
-const separate = (due: Recipients, { suppressed }: PendingDelivery) => {
-  const outcomes = due.flatMap(({ address }): ReadonlyArray<DeliveryOutcome.Outcome> => {
-    const reason = suppressed.get(Address.keyOf(address))
-    return reason === undefined ? [] : [{ _tag: "Suppressed", recipient: address, reason }]
-  })
-  const allowed = due.filter(({ address }) => !suppressed.has(Address.keyOf(address)))
-  const expired = failed(allowed.filter(hasNoAttemptsLeft), "expired")
-  return {
-    toAttempt: allowed.filter((recipient) => !hasNoAttemptsLeft(recipient)),
-    withoutAttempt: merge({ ...NO_RESULT, outcomes }, expired),
-  }
-}
-
 /** Attempts with a reply and lost attempts have a limit each. */
 const hasNoAttemptsLeft = ({ attempts, lost }: Recipient.Recipient): boolean =>
   attempts - lost >= MAX_ATTEMPTS || lost >= Reclaim.MAX_LOST
-
-const evaluate = Effect.fnUntraced(function* (
-  pending: PendingDelivery,
-  attempted: ReadonlyArray<Attempted>,
-  notDue: Recipients,
-  { nextAttempt }: DeliverOptions,
-) {
-  const { accepted, scheduled_at } = pending.message
-  // A test must see the same times in every run.
-  const random = pending.clock === undefined ? yield* Random.next : 0.5
-  const due_since = scheduled_at ?? accepted.created_at
-  return evaluateAttempts(yield* timeOf(pending), attempted, notDue, { nextAttempt, due_since, random })
-})
 
 /** Adds recipients whose reply had not arrived when the service had to stop. They are tried again without a pause. */
 const withLost = (
