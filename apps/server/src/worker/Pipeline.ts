@@ -17,6 +17,15 @@ import * as ClaimedRows from "./ClaimedRows.ts"
 import * as LostClaims from "./LostClaims.ts"
 import * as RowBound from "./RowBound.ts"
 
+// From a row to the end of its work, in order:
+// 1. A wake-up, a timer or a free place leaves a signal, and `claimAll` takes it.
+// 2. `claim` leases ready rows: as many as half of the free places, an equal share for each account.
+// 3. `runAll` prepares them together, by what their work has in common; each alone if that fails.
+// 4. `run` starts a fiber for each row. `start` of its job says, just before anything leaves, whether the lease allows it.
+// 5. The work ends its row: by a commit under the lease, a pause or `giveBack`. After an error `handleFailure` does.
+// 6. Meanwhile `ClaimedRows.keepLeases` renews the leases, and interrupts work whose lease is lost.
+// 7. The finalizer claims nothing more, waits for work under way, has partial results written, and gives the rest back.
+
 /** Maximum number of rows that one process works on at once, so that waiting for slow servers does not block other rows. */
 export const MAX_IN_FLIGHT = 400
 /** Time for work in flight to end when the service stops, out of the 30 seconds that a service is given. */
@@ -98,9 +107,13 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
     const signal = () => void Queue.offerUnsafe(signals, undefined)
     const kick = Effect.sync(signal)
     const running = yield* RunningFibers.make
+    /** Whether the service stops. Set by the finalizer. */
     let stopping = false
+    /** Whether a free place is to be filled at once. Set by `claimAll`, each time that it has claimed. */
     let wantsMore = false
+    /** Account after which the next claim starts. Set by `claim`. */
     let after = ""
+    /** When other processes were woken last. Set by `callOthers`. */
     let calledAt = 0
 
     const giveBack = (batch: ReadonlyArray<ClaimedRows.ClaimedRow>) =>

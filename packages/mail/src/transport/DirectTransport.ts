@@ -21,6 +21,15 @@ import { targetFamilies } from "../source/targetFamilies.ts"
 import type { OutgoingMessage, RecipientOutcome } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
 
+// A message on its way to servers, in order:
+// 1. `deliver` groups the recipients by domain. Each group is a transaction of its own.
+// 2. `SignedRoute` finds the servers of the domain, and by DANE the certificates that DNSSEC signs for them.
+// 3. Without servers the group ends here: it bounces, or is deferred while DNS gives no answer.
+// 4. `MtaSts` and DANE make the policy that a connection has to meet (`ServerPolicy`).
+// 5. With source addresses, `deliverFromSources` chooses one for each part of the group. Otherwise the kernel does.
+// 6. `SmtpDelivery` takes a session of the site from `SitePool`, or `MxWalk` connects to the servers one after another.
+// 7. Each outcome is reported as soon as it is known, since the attempt may be cut off.
+
 /** Time that a domain's servers are cached. DNS results carry no lifetime here, so it is short. */
 export const ROUTE_TTL_MS = 60_000
 export const ROUTES = 10_000

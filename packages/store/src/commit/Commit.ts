@@ -95,7 +95,8 @@ export const answerOf = <A, E>(committing: Effect.Effect<Committed<A>, E>): Effe
 export type CommitOutcome = Exit.Exit<Committed<unknown>, unknown>
 
 /**
- * How far a commit has come, shared by all its attempts. No transaction may make an `answered` one take effect. A `sent` one is in a transaction whose COMMIT may have reached the server.
+ * How far a commit has come, shared by all its attempts. No transaction may make an `answered` one take effect. A `sent` one
+ * is in a transaction whose COMMIT may have reached the server.
  */
 export interface Progress {
   phase: "waiting" | "sent" | "answered"

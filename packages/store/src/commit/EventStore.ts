@@ -40,6 +40,16 @@ import * as PostgresLogStorage from "./PostgresLogStorage.ts"
 import { Provenance } from "../log/Provenance.ts"
 import * as RecordedEvents from "../log/RecordedEvents.ts"
 
+// A commit, in order:
+// 1. `EventStore.layer` has a store for each cell, and `ofCells` uses that of the account.
+// 2. `GroupCommit` makes a batch of the commits that wait.
+// 3. `CommitBatch` runs the batch in one transaction, and chooses the recovery from an error.
+// 4. `PostgresLogStorage` begins it: locks the accounts, checks that they are in this cell.
+// 5. `BatchAttempt` reads stored answers, streams and facts in one round trip, then lets one commit after the other decide.
+// 6. `BatchWrites` collects their events, and `Consequences` the outbox rows and webhook deliveries that follow.
+// 7. `PostgresLogStorage` writes all of it in one round trip, with the COMMIT.
+// 8. Each caller gets its own outcome. Reads of one stream (`load`, `state`) and of the log (`feed`) pass by all this.
+
 interface TypedAggregate<State, Event extends RecordedEvents.AnyEvent> extends RecordedEvents.AnyAggregate {
   readonly initial: State
   evolve(state: State, event: Event): State
