@@ -231,14 +231,45 @@ describe("refusing an email", () => {
     assert.strictEqual(refusal.retry_after_s, 9 * 86_400 + 15 * 3600)
   })
 
-  it("refusals follow the contract's order: 429, then 403, then 422", () => {
-    const all = { quota: { used: 1, limit: 1 }, key: limited, domain: undefined }
-    givenRequest(all).refuses({ status: 429, reason: "monthly_quota" })
-    givenRequest({ ...all, quota: { used: 0, limit: null } }).refuses({ status: 403, reason: "domain_not_allowed" })
-    givenRequest({ domain: undefined, plan: { name: "Free", max_recipients: 0 } }).refuses({
-      status: 422,
-      reason: "domain_not_verified",
-    })
+  it("of all that is wrong the first is told, in the contract's order", () => {
+    const clock = { id: id("TestClockId"), now: NOW }
+    const original = { recipients: 1, in_progress: 0, content_kept: false }
+    let known: Partial<Acceptance.Context> = {
+      clock,
+      key: limited,
+      original,
+      domain: undefined,
+      tracks: false,
+      quota: { used: 1, limit: 1 },
+      plan: { name: "Free", max_recipients: 0 },
+      unsent: { bytes: 1, limit: 1 },
+    }
+    let wanted: Partial<Acceptance.Command> = {
+      script: "deliver",
+      headers: { "X-SMTPAPI": "{}" },
+      scheduled_at: after(31 * DAY),
+      tracking: { opens: true },
+    }
+    const fixes: ReadonlyArray<readonly [status: number, reason: string, typeof known, typeof wanted?]> = [
+      [400, "test_clock_of_live_mail", { clock: undefined }],
+      [429, "monthly_quota", { quota: { used: 0, limit: null } }],
+      [403, "domain_not_allowed", { key: null }],
+      [400, "script_of_live_mail", {}, { script: undefined }],
+      [400, "header_not_allowed", {}, { headers: {} }],
+      [422, "content_expired", { original: undefined }],
+      [422, "domain_not_verified", { domain: { id: id("DomainId"), status: "verified" } }],
+      [422, "recipient_limit_exceeded", { plan: { name: "Free", max_recipients: 1 } }],
+      [422, "scheduled_at_out_of_range", {}, { scheduled_at: after(DAY) }],
+      [422, "scheduled_size_exceeded", { unsent: { bytes: 0, limit: 1_000_000 }, suppressed }],
+      [422, "tracking_unavailable", { tracks: true }],
+      [422, "all_recipients_suppressed", { suppressed: new Map() }],
+    ]
+    for (const [status, reason, fixed, rewritten] of fixes) {
+      givenRequest(known, wanted).refuses({ status: status as 422, reason })
+      known = { ...known, ...fixed }
+      wanted = { ...wanted, ...rewritten }
+    }
+    givenRequest(known, wanted).appendsOnly("EmailQueued")
   })
 })
 
