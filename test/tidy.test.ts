@@ -69,7 +69,6 @@ const rooms: Record<string, ReadonlyArray<string>> = {
     "graphile-worker",
     "ipaddr.js",
     "pg",
-    "smtp-server",
     "yaml",
     "node:",
   ],

@@ -12,7 +12,7 @@ const JSON_SHAPE = "apps/server/src/requests/BodyScan.ts"
 const AUTH = "apps/server/src/signIn/BetterAuth.ts"
 const SIGN_IN = "apps/server/src/signIn/Options.ts"
 const SUBMISSION = "apps/server/src/smtp/Submission.ts"
-const SUBMISSION_CONNECTION = "apps/server/src/smtp/Connection.ts"
+const SUBMISSION_SESSION = "apps/server/src/smtp/session/Session.ts"
 const MAIL_LISTENER = "apps/server/src/smtp/MailListener.ts"
 const HOOKS = "apps/server/src/providers/HookRoutes.ts"
 const UNREAD = "packages/store/src/content/UnreadReports.ts"
@@ -160,7 +160,7 @@ export const securityBounds: ReadonlyArray<Group> = [
       customer("Connections without a login per address", "MAX_UNIDENTIFIED_PER_ADDRESS", SUBMISSION, "421"),
       customer("Time from connecting to the login", "LOGIN_WITHIN", SUBMISSION, "421, closed"),
       operator("TLS handshakes per second", "HANDSHAKES_PER_SECOND", HANDSHAKES, "they wait"),
-      customer("Logins on a connection", "MAX_LOGIN_ATTEMPTS", SUBMISSION_CONNECTION, "421, closed"),
+      customer("Logins on a connection", "MAX_LOGIN_ATTEMPTS", SUBMISSION_SESSION, "421, closed"),
       customer("Time without a command", "IDLE", SUBMISSION, "421, closed"),
       customer("Time to send a message", "MESSAGE_WITHIN", SUBMISSION, "421, closed"),
       customer("Recipients of an envelope", "MAX_RECIPIENTS", SUBMISSION, "452"),

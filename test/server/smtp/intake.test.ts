@@ -1,16 +1,15 @@
-import { PassThrough } from "node:stream"
-import type { SMTPServerDataStream } from "smtp-server"
 import { mock } from "node:test"
 import * as LargeMails from "../../../apps/server/src/inbound/LargeMails.ts"
+import { MessageStream } from "../../../apps/server/src/smtp/session/MessageStream.ts"
 import * as Intake from "../../../apps/server/src/smtp/Intake.ts"
 import { assert, describe, it } from "../../support/effectTest.ts"
 
-const stream = (): SMTPServerDataStream => Object.assign(new PassThrough(), { byteLength: 0, sizeExceeded: false })
+const stream = () => new MessageStream(() => undefined)
 
 const receive = (intake: Intake.Intake, chunks: ReadonlyArray<string>, end = true, kept?: Intake.Kept) => {
   const source = stream()
   const taken = new Promise<Intake.Received>((resolve) => intake.receive(source, resolve, kept))
-  for (const chunk of chunks) source.write(chunk)
+  for (const chunk of chunks) source.write(Buffer.from(chunk))
   if (end) source.end()
   return { source, taken }
 }
@@ -165,6 +164,8 @@ describe("SMTP intake", () => {
       mock.method(performance, "now", () => ms)
       try {
         await steps(async (more) => {
+          // Lets the streams begin.
+          await turn()
           for (const end = ms + more; ms < end;) {
             const step = Math.min(250, end - ms)
             ms += step
@@ -207,7 +208,8 @@ describe("SMTP intake", () => {
         for (let second = 1; second <= LargeMails.LONGEST_TURN_MS / 1_000; second++) {
           // Above the least that a mail may come with; the third one is the slowest.
           for (const [nth, { source }] of drips.entries())
-            if (!source.destroyed) source.write("x".repeat(LargeMails.LEAST_BYTES_PER_SECOND + (nth === 2 ? 100 : 200)))
+            if (!source.destroyed)
+              source.write(Buffer.alloc(LargeMails.LEAST_BYTES_PER_SECOND + (nth === 2 ? 100 : 200)))
           await wait(1_000)
         }
         assert.strictEqual(taken, "Whole")

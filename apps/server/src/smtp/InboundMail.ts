@@ -18,8 +18,9 @@ import { LargeMails } from "../inbound/LargeMails.ts"
 import * as ForwardMarks from "../links/ForwardMarks.ts"
 import type { Instance } from "../settings/Instance.ts"
 import type * as Intake from "./Intake.ts"
-import type * as Listener from "./Listener.ts"
-import { line, reply, type SmtpReply } from "./SmtpReply.ts"
+import { reply, type SmtpReply } from "./SmtpReply.ts"
+import * as Replies from "./session/Replies.ts"
+import type { SmtpClient, Transaction } from "./session/SessionHandlers.ts"
 
 /** Maximum number of recipients of one mail. */
 export const MAX_RECIPIENTS = 100
@@ -57,14 +58,11 @@ export interface OtherMail<R> {
   /** Returns how much is kept of a mail of a client. */
   readonly keep: (address: string) => Intake.Kept
   /** Whether an address receives mail. A client that guesses addresses is put off. */
-  readonly receives: (
-    address: string,
-    client: Listener.Client,
-  ) => Effect.Effect<boolean, SmtpReply | StoreUnavailable, R>
+  readonly receives: (address: string, client: SmtpClient) => Effect.Effect<boolean, SmtpReply | StoreUnavailable, R>
   /** Returns the text of the reply 250. */
   readonly message: (
     bytes: Buffer,
-    transaction: Listener.Transaction<never>,
+    transaction: Transaction<never>,
     recipients: ReadonlyArray<string>,
   ) => Effect.Effect<string, SmtpReply | StoreUnavailable, R>
 }
@@ -90,7 +88,7 @@ export const make = (options: Options): OtherMail<Needs> => {
 
 /** Recipients that were accepted, by connection and address: their mail follows. */
 type Accepted = LruCache<string, InboundAddresses.Receiver>
-const keyOf = ({ id }: Pick<Listener.Client, "id">, address: string): string => `${id} ${address}`
+const keyOf = ({ id }: Pick<SmtpClient, "id">, address: string): string => `${id} ${address}`
 
 const receives = (
   { maxBytes }: Options,
@@ -120,7 +118,7 @@ const receive = Effect.fn("InboundMail.receive")(function* (
   find: InboundAddresses.Find,
   accepted: Accepted,
   bytes: Buffer,
-  { address, from, helo, id, tls }: Listener.Transaction<never>,
+  { address, from, helo, id, tls }: Transaction<never>,
   recipients: ReadonlyArray<string>,
 ): Effect.fn.Return<string, SmtpReply | StoreUnavailable, Needs> {
   if (bytes.length > maxBytes) return yield* tooLarge(maxBytes)
@@ -162,7 +160,7 @@ const receive = Effect.fn("InboundMail.receive")(function* (
   const [refusal] = refusals
   // A mail that another account has taken was accepted.
   if (refusal !== undefined && refusals.length === ids.length) return yield* reply(550, "5.7.1", refusal)
-  return line("2.0.0", `Received as ${ids.join(", ")}`)
+  return Replies.line("2.0.0", `Received as ${ids.join(", ")}`)
 })
 
 /** Returns what a mail takes of a day, in KiB. */

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises"
-import type { SMTPServerDataStream } from "smtp-server"
 import * as LargeMails from "../inbound/LargeMails.ts"
+import type { MessageStream } from "./session/MessageStream.ts"
 import { reply, type SmtpReply } from "./SmtpReply.ts"
 
 /** Maximum number of bytes of all messages that are being received or processed; beyond it, clients are asked to retry. */
@@ -26,7 +26,7 @@ export interface Kept {
 export interface Intake {
   /** The refusal of a message of this size, if there is no space for it now. */
   readonly refuses: (size: number, kept?: Kept) => SmtpReply | undefined
-  readonly receive: (stream: SMTPServerDataStream, done: (received: Received) => void, kept?: Kept) => void
+  readonly receive: (stream: MessageStream, done: (received: Received) => void, kept?: Kept) => void
 }
 
 const FULL = reply(452, "4.3.1", "Too much mail is coming in at once, please try again in a moment")
@@ -81,8 +81,8 @@ export const make = ({ maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLin
       stream.on("data", (piece: Buffer) => {
         if (refusal !== undefined) return
         const whole = lines === undefined ? piece : lines.next(piece)
-        // The library counts all bytes that it has passed on, whether or not they are kept.
-        if (stream.sizeExceeded || heldHere + whole.length > maxMessageBytes) return refuse(tooLarge(maxMessageBytes))
+        if (stream.byteLength > maxMessageBytes || heldHere + whole.length > maxMessageBytes)
+          return refuse(tooLarge(maxMessageBytes))
         const chunk = whole.subarray(0, Math.max(0, keepBytes - heldHere))
         if (isFull(chunk.length, maxHeld)) return refuse(FULL)
         if (place?.take(chunk) !== true) chunks.push(chunk)

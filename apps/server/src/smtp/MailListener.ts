@@ -20,7 +20,9 @@ import * as ReceivedDomainReports from "./ReceivedDomainReports.ts"
 import * as Feedback from "./Feedback.ts"
 import * as InboundMail from "./InboundMail.ts"
 import { type About, recordReport } from "../worker/delivery/recordReport.ts"
-import { line, reply, REPORTS_BUSY, type SmtpReply, TOO_EARLY } from "./SmtpReply.ts"
+import { reply, REPORTS_BUSY, type SmtpReply, TOO_EARLY } from "./SmtpReply.ts"
+import * as Replies from "./session/Replies.ts"
+import type { Transaction } from "./session/SessionHandlers.ts"
 
 export const MAX_CONNECTIONS = 500
 export const MAX_CONNECTIONS_PER_ADDRESS = 50
@@ -154,7 +156,7 @@ const roleOf = ({ domain }: Options["returnPath"], text: string): string | undef
 const receive = Effect.fn("MailListener.receive")(function* (
   returnPath: Options["returnPath"],
   whole: Buffer,
-  { address, recipients }: Listener.Transaction<never>,
+  { address, recipients }: Transaction<never>,
 ): Effect.fn.Return<string, SmtpReply | StoreUnavailable, EventStore | PgClient.PgClient | Dns.Dns> {
   const roles = recipients.flatMap((recipient) => roleOf(returnPath, recipient) ?? [])
   if (roles.some(ReceivedDomainReports.isAddress)) yield* ReceivedDomainReports.receive(whole, { address })
@@ -185,7 +187,7 @@ const receive = Effect.fn("MailListener.receive")(function* (
   return THANKS
 })
 
-const THANKS = line("2.6.0", "Thank you")
+const THANKS = Replies.line("2.6.0", "Thank you")
 
 const subjectOf = Effect.fnUntraced(function* (bounced: ReturnPath.Bounced, address: string) {
   const account_id = yield* EmailAccounts.accountOf(bounced.accountStart, bounced.emailId)

@@ -2,9 +2,7 @@ import * as Table from "@waybill/domain/values/Table"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import { Data } from "effect"
-
-/** Maximum length of a reply without its code. RFC 5321 §4.5.3.1.5 allows 512 octets for the whole line. */
-export const MAX_REPLY_CHARS = 480
+import * as Replies from "./session/Replies.ts"
 
 /** A reply that refuses a command, with the codes of RFC 5321 (`code`) and RFC 3463 (`enhanced`). */
 export class SmtpReply extends Data.TaggedError("SmtpReply")<{
@@ -13,13 +11,9 @@ export class SmtpReply extends Data.TaggedError("SmtpReply")<{
   readonly words: string
 }> {
   override get message() {
-    return line(this.enhanced, this.words)
+    return Replies.line(this.enhanced, this.words)
   }
 }
-
-/** Returns one line of printable ASCII, since the text may quote what a client sent. */
-export const line = (enhanced: string, words: string): string =>
-  `${enhanced} ${words.replaceAll(/[^\x20-\x7e]+/gu, "?")}`.slice(0, MAX_REPLY_CHARS)
 
 export const reply = (code: number, enhanced: string, words: string): SmtpReply =>
   new SmtpReply({ code, enhanced, words })

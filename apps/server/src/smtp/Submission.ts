@@ -18,7 +18,9 @@ import { acceptSubmitted } from "../accept/acceptSubmitted.ts"
 import type { ListenerLimits } from "./ListenerLimits.ts"
 import * as InjectedFaults from "../requests/InjectedFaults.ts"
 import * as Listener from "./Listener.ts"
-import { line, ofRefusal, reply, type SmtpReply } from "./SmtpReply.ts"
+import { ofRefusal, reply, type SmtpReply } from "./SmtpReply.ts"
+import * as Replies from "./session/Replies.ts"
+import type { SmtpClient, Transaction } from "./session/SessionHandlers.ts"
 import type { Programs } from "../templates/Programs.ts"
 import * as SubmittedEmail from "../accept/SubmittedEmail.ts"
 
@@ -100,7 +102,7 @@ export const layer = (options: Options) =>
 
 const login = Effect.fn("Submission.login")(function* (
   password: string,
-  { address }: Listener.Client,
+  { address }: SmtpClient,
 ): Effect.fn.Return<Login, SmtpReply | StoreUnavailable, Admission | PgClient.PgClient> {
   const hash = ApiKeySecret.isWellFormed(password) ? NewApiKeys.hashOf(password) : null
   if (hash !== null && (yield* ValidKeys.check(hash, address)) === "valid") return { hash, admitted: undefined }
@@ -112,7 +114,7 @@ const login = Effect.fn("Submission.login")(function* (
 })
 
 /** Admits each message like an API request: checks the key, its networks, its expiry and its rate limit. */
-const mail = Effect.fn("Submission.mail")(function* ({ address }: Listener.Client, login: Login | undefined) {
+const mail = Effect.fn("Submission.mail")(function* ({ address }: SmtpClient, login: Login | undefined) {
   if (login === undefined) return yield* reply(530, "5.7.0", "Log in first, with an API key as the password")
   login.admitted = undefined
   const admission = yield* Admission
@@ -161,7 +163,7 @@ const BUSY = reply(451, "4.3.2", "Too many messages wait to be parsed, please tr
 
 const message = Effect.fn("Submission.message")(function* (
   bytes: Buffer,
-  transaction: Listener.Transaction<Login>,
+  transaction: Transaction<Login>,
   tracks: boolean,
 ) {
   const { login } = transaction
@@ -174,7 +176,7 @@ const message = Effect.fn("Submission.message")(function* (
 /** Accepts a message in the cell of its account. */
 const submit = Effect.fnUntraced(function* (
   bytes: Buffer,
-  { address, from, login, recipients }: Listener.Transaction<Login>,
+  { address, from, login, recipients }: Transaction<Login>,
   key: AdmittedKey,
   tracks: boolean,
 ) {
@@ -193,7 +195,7 @@ const submit = Effect.fnUntraced(function* (
   const { id } = accepted.answer
   // Symfony and Laravel read the id from a line that ends as the first does, and PHPMailer from the last one.
   return [
-    line("2.0.0", `Accepted: 250 Ok ${Uuid.of(id) ?? ""}`),
-    line("2.0.0", `Ok: queued as ${id}${accepted.isReplayed ? " (idempotent replay)" : ""}`),
+    Replies.line("2.0.0", `Accepted: 250 Ok ${Uuid.of(id) ?? ""}`),
+    Replies.line("2.0.0", `Ok: queued as ${id}${accepted.isReplayed ? " (idempotent replay)" : ""}`),
   ].join("\n")
 })

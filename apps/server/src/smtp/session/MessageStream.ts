@@ -1,0 +1,38 @@
+import { Readable } from "node:stream"
+
+/** The bytes of a message while they come in. */
+export class MessageStream extends Readable {
+  /** Number of bytes so far, whether or not they were read. */
+  byteLength = 0
+  /** Whether the last byte has come. */
+  isWhole = false
+  #isFull = false
+  readonly #onDrained: () => void
+
+  constructor(onDrained: () => void) {
+    super()
+    this.#onDrained = onDrained
+  }
+
+  /** Whether the reader must read before more bytes are written. `onDrained` is called when it has. */
+  get isFull(): boolean {
+    return this.#isFull && !this.destroyed
+  }
+
+  write(piece: Buffer): void {
+    if (piece.length === 0 || this.destroyed) return
+    this.byteLength += piece.length
+    this.#isFull = !this.push(piece)
+  }
+
+  end(): void {
+    this.isWhole = true
+    if (!this.destroyed) this.push(null)
+  }
+
+  override _read(): void {
+    if (!this.#isFull) return
+    this.#isFull = false
+    this.#onDrained()
+  }
+}
