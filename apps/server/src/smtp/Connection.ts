@@ -90,8 +90,13 @@ export class Connection<Login> implements SlotHolder {
   }
 
   isBusy(): boolean {
-    const { input, message } = this.#session
-    return message === undefined ? input.isPending && this.#cancelHandshake === undefined : this.#isFast(message)
+    const { message } = this.#session
+    return message === undefined ? this.#isAwaited() && this.#cancelHandshake === undefined : this.#isFast(message)
+  }
+
+  /** Whether the client waits for the server, rather than the server for the client. */
+  #isAwaited(): boolean {
+    return this.#session.input.isPending && !this.#wire.isBehind
   }
 
   /** Whether a message comes in, or is processed. One that comes too slowly keeps nobody else out. */
@@ -108,7 +113,7 @@ export class Connection<Login> implements SlotHolder {
   /** Closes an idle connection because the service stops. A message in flight is still answered. */
   dismiss(): void {
     if (this.#wire.isHandshake) return this.#wire.drop()
-    if (!this.#session.input.isPending && this.#session.message === undefined)
+    if (!this.#isAwaited() && this.#session.message === undefined)
       this.#end(Replies.of(421, "4.3.2", "The service is stopping, please come back"))
   }
 
@@ -182,7 +187,7 @@ export class Connection<Login> implements SlotHolder {
 
   /** Closes a connection on which nothing came for long. A client that waits for a reply is not idle. */
   #timeOut(): void {
-    if (!this.#session.input.isPending) this.#end(Replies.of(421, "4.4.2", "Timeout - closing connection"))
+    if (!this.#isAwaited()) this.#end(Replies.of(421, "4.4.2", "Timeout - closing connection"))
   }
 
   /** Ends the dialogue, whatever the client was about to send. */

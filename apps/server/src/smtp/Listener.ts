@@ -133,6 +133,7 @@ const sessionHandlers = <Login, R>(
       }
       intake.receive(message, receive, keep?.(transaction))
     },
+    onDefect: (cause) => run(Effect.die(cause), () => undefined),
   }
 }
 

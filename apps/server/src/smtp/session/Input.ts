@@ -22,7 +22,8 @@ export interface InputEvents {
   /** A command without its line end. */
   readonly onLine: (line: string) => void
   readonly onTooLong: () => void
-  readonly onFailure: () => void
+  /** Called with what a reader has thrown. Nothing more is read. */
+  readonly onDefect: (cause: unknown) => void
   /** Called when too many bytes wait. */
   readonly pause: () => void
   readonly resume: () => void
@@ -101,9 +102,9 @@ export class Input {
         else this.#readBody(this.#body, piece)
       }
       this.#limit()
-    } catch {
+    } catch (cause) {
       this.close()
-      this.#events.onFailure()
+      this.#events.onDefect(cause)
     } finally {
       this.#isReading = false
     }

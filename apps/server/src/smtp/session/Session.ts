@@ -63,7 +63,10 @@ export class Session<L> {
     this.input = new Input({
       onLine: (line) => this.#read(line),
       onTooLong: () => this.#answer(closing("Error: Command line too long")),
-      onFailure: () => this.#answer(Replies.of(421, "4.3.0", "Error: internal server error")),
+      onDefect: (cause) => {
+        handlers.onDefect(cause)
+        this.#answer(Replies.of(421, "4.3.0", "Error: internal server error"))
+      },
       pause: () => wire.pause(),
       resume: () => wire.resume(),
     })

@@ -32,4 +32,6 @@ export interface SessionHandlers<Login> {
   readonly refusesSize: (size: number, client: SmtpClient, recipients: ReadonlyArray<string>) => Reply | undefined
   /** Reads a message to its end, and calls `done` after it; not at all if the client leaves before. */
   readonly message: (message: MessageStream, transaction: Transaction<Login>, done: (reply: Reply) => void) => void
+  /** Called with an error that only a mistake in the server's code can cause. */
+  readonly onDefect: (cause: unknown) => void
 }

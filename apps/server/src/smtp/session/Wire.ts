@@ -50,6 +50,11 @@ export class Wire {
     return this.#isHandshake
   }
 
+  /** Whether the client does not read what it was sent. */
+  get isBehind(): boolean {
+    return this.#socket.writableNeedDrain
+  }
+
   start(): void {
     this.#socket.on("data", this.#events.onData)
   }
@@ -81,7 +86,7 @@ export class Wire {
 
   /** Calls `next` when the client has read enough of what was sent, so that replies do not fill the memory. */
   whenSent(next: () => void): void {
-    if (this.#socket.writableNeedDrain) this.#socket.once("drain", next)
+    if (this.isBehind) this.#socket.once("drain", next)
     else next()
   }
 

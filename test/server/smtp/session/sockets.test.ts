@@ -1,0 +1,115 @@
+import { Deferred, Duration, Effect } from "effect"
+import { assert, describe, it } from "../../../support/effectTest.ts"
+import { CERTIFICATE } from "../support.ts"
+import * as TestListener from "./TestListener.ts"
+
+const BEGUN = ["EHLO x", "MAIL FROM:<a@b.test>", "RCPT TO:<c@d.test>", "DATA"]
+
+const greeted = (port: number) =>
+  Effect.tap(TestListener.connect(port), (client) => Effect.promise(() => client.reply()))
+
+const say = (client: TestListener.LineClient, ...lines: ReadonlyArray<string>) =>
+  Effect.promise(async () => {
+    let last = ""
+    for (const line of lines) last = await client.say(line)
+    return last
+  })
+
+const closed = ({ socket }: TestListener.LineClient) =>
+  Effect.promise(async () => {
+    if (!socket.closed) await new Promise((resolve) => socket.once("close", resolve))
+  })
+
+const isServed = Effect.fnUntraced(function* (port: number) {
+  assert.match(yield* say(yield* greeted(port), ...BEGUN, "x\r\n."), /^250 2\.0\.0 "x/u)
+})
+
+describe("the socket of an SMTP session", () => {
+  it.live("may be reset while a command or a message is processed", function* () {
+    for (const during of ["recipient", "message"] as const) {
+      const begun = yield* Deferred.make<void>()
+      const goOn = yield* Deferred.make<void>()
+      const ended = yield* Deferred.make<void>()
+      const wait = Deferred.succeed(begun, undefined).pipe(
+        Effect.andThen(Deferred.await(goOn)),
+        Effect.andThen(Deferred.succeed(ended, undefined)),
+      )
+      let isFirst = true
+      const once = Effect.suspend(() => {
+        const wasFirst = isFirst
+        isFirst = false
+        return wasFirst ? Effect.asVoid(wait) : Effect.void
+      })
+      const handlers =
+        during === "recipient" ? { recipient: () => once } : { message: () => Effect.as(once, '2.0.0 "x') }
+      const port = yield* TestListener.listen({ handlers })
+      const client = yield* greeted(port)
+      client.socket.write(`${BEGUN.join("\r\n")}\r\nx\r\n.\r\n`)
+      yield* Deferred.await(begun)
+      client.socket.resetAndDestroy()
+      yield* closed(client)
+      yield* Deferred.succeed(goOn, undefined)
+      yield* Deferred.await(ended)
+      if (during === "message") assert.match(yield* say(yield* greeted(port), ...BEGUN, "x\r\n."), /^250 2\.0\.0 "x/u)
+      else yield* isServed(port)
+    }
+  })
+
+  it.live("closes when its client ends its side, in a command or in a message", function* () {
+    const port = yield* TestListener.listen()
+    for (const text of ["NOO", "EHLO x", `${BEGUN.join("\r\n")}\r\nhalf of a message`]) {
+      const client = yield* greeted(port)
+      client.socket.end(text)
+      yield* closed(client)
+    }
+    yield* isServed(port)
+  })
+
+  // threat: memory-budgets
+  it.live("closes when its client sends commands and reads no replies", function* () {
+    const port = yield* TestListener.listen({ limits: { idle: Duration.millis(300) } })
+    const client = yield* greeted(port)
+    client.socket.pause()
+    // More replies than the buffers of both sockets hold.
+    for (let nth = 0; nth < 400; nth++) client.socket.write("HELP\r\n".repeat(10_000))
+    yield* closed(client)
+    yield* isServed(port)
+  })
+
+  it.live("is closed with a reply when nothing comes, but not while a command is processed", function* () {
+    const idle = Duration.millis(150)
+    const recipient = () => Effect.sleep(Duration.times(idle, 4))
+    const port = yield* TestListener.listen({ limits: { idle }, handlers: { recipient } })
+    const client = yield* greeted(port)
+    assert.strictEqual(yield* say(client, ...BEGUN.slice(0, 3)), "250 2.1.5 Accepted")
+    assert.deepStrictEqual(yield* Effect.promise(() => client.reply()), ["421 4.4.2 Timeout - closing connection"])
+    yield* closed(client)
+  })
+
+  it.live("is closed after a last reply, also if its client goes on", function* () {
+    const port = yield* TestListener.listen({ limits: { idle: Duration.millis(300) } })
+    const client = yield* greeted(port)
+    client.socket.allowHalfOpen = true
+    const goesOn = setInterval(() => client.socket.write("NOOP\r\n"), 20)
+    yield* Effect.addFinalizer(() => Effect.sync(() => clearInterval(goesOn)))
+    assert.strictEqual(yield* say(client, "QUIT"), "221 2.0.0 Bye")
+    yield* closed(client)
+  })
+
+  // threat: plain-text
+  it.live("is closed without a reply in the clear by a client that goes on without TLS, or breaks it", function* () {
+    const port = yield* TestListener.listen({ tls: CERTIFICATE })
+    const plain = yield* greeted(port)
+    assert.match(yield* say(plain, "STARTTLS"), /^220 /u)
+    assert.strictEqual(yield* say(plain, "EHLO x"), "(closed)")
+
+    const broken = yield* greeted(port)
+    const { socket } = broken
+    assert.match(yield* say(broken, "STARTTLS"), /^220 /u)
+    broken.secure()
+    assert.match(yield* say(broken, "EHLO x"), /^250 /u)
+    socket.write("QUIT\r\n")
+    yield* closed(broken)
+    yield* isServed(port)
+  })
+})
