@@ -128,6 +128,9 @@ describe("the address of a webhook", () => {
     assert.include(logged[0], "10.0.0.7")
     assert.include(logged[4], "NXDOMAIN")
     assert.notInclude(logged.join(), "secret")
+    // Each event, and each repetition of its call, would write a line.
+    yield* call(`https://${hosts[0] ?? ""}/?token=secret`).pipe(Effect.provide(Logger.layer([log])))
+    assert.lengthOf(logged, hosts.length)
   })
 
   // threat: internal-addresses

@@ -1,4 +1,5 @@
 import * as WebhookUrl from "@waybill/domain/webhook/WebhookUrl"
+import { LruCache } from "@waybill/runtime/collections/LruCache"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import * as Span from "@waybill/runtime/flow/Span"
 import * as Network from "@waybill/mail/dns/Network"
@@ -33,6 +34,7 @@ export interface Options {
  */
 export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout = CALL_TIMEOUT }: Options) {
   const agents = yield* Effect.sync(() => WebhookExchange.makeAgents(ca))
+  const logNotCalled = notCalledLog()
 
   const makeCall = Effect.fnUntraced(function* (call: Call) {
     const at = yield* Clock.currentTimeMillis
@@ -56,8 +58,7 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
         return Effect.succeed(false)
       }
       seen.error = noPublicAddress(url.hostname)
-      const { message: reason } = resolved.failure
-      return Effect.as(Effect.logInfo("webhook was not called", { reason, host: url.host }), false)
+      return Effect.as(logNotCalled(url.host, resolved.failure.message), false)
     })
     const answer = Effect.flatMap(resolve, (isResolved) =>
       isResolved
@@ -98,6 +99,21 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
   })
   return (call: Call) => Span.around(makeCall(call), "callWebhook")
 })
+
+/** Time between two log lines about a host that is not called: each event and each repetition would write one. */
+export const LOG_EVERY = Duration.hours(1)
+const MAX_LOGGED_HOSTS = 1_000
+
+/** Returns a function that logs why a host was not called, once in `LOG_EVERY`. */
+const notCalledLog = () => {
+  const logged = new LruCache<string, number>({ maxEntries: MAX_LOGGED_HOSTS })
+  return Effect.fnUntraced(function* (host: string, reason: string) {
+    const now = yield* Clock.currentTimeMillis
+    if (Math.abs(now - (logged.get(host) ?? -Infinity)) < Duration.toMillis(LOG_EVERY)) return
+    logged.set(host, now)
+    yield* Effect.logInfo("webhook was not called; this is logged once an hour for each host", { reason, host })
+  })
+}
 
 /** Returns the header that the user and password of a URL become (RFC 7617). It is sent and never kept. */
 const authorizationOf = ({ password, url }: Call) => {
