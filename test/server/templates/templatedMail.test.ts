@@ -68,6 +68,13 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("mail of templates", (it
       '199 - "Variables without a value: order.gr??e, total"',
     ])
     assert.deepStrictEqual(yield* send(all), [200, null])
+    // Its timeline says so too, in the words of the template, and that of a copy.
+    const { json: sent } = yield* call("POST", "/v1/email/send", none)
+    const { json: events } = yield* call("GET", `/v1/email/logs/${sent.id}/events`)
+    assert.deepStrictEqual(events.data[0].data.warnings, ["Variables without a value: name, order.größe, total"])
+    const { json: record } = yield* call("GET", `/v1/email/logs/${sent.id}`)
+    assert.deepStrictEqual(record.template, { id: record.template.id, version: 1, locale: null })
+    assert.deepStrictEqual(events.data[0].data.template, record.template)
     const refused = { ...none, from: "hello@elsewhere.example" }
     const emails = [all, none, { ...MAIL, subject: "Hi" }, none, refused]
     assert.deepStrictEqual(yield* warningOf("/v1/email/send/batch", { mode: "permissive", emails }), [

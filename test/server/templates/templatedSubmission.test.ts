@@ -22,16 +22,16 @@ const source: TemplateState.TemplateSource = {
   },
 }
 
-const publish = Effect.fnUntraced(function* (account_id: AccountId, alias: string) {
+const publish = Effect.fnUntraced(function* (account_id: AccountId, alias: string, draft = source) {
   const { commit } = yield* EventStore
   const template_id: TemplateId = id("TemplateId")
   const ref = { account_id, stream_id: template_id }
   const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
   const others = { count: 0, withAlias: () => undefined }
-  const template = { template_id, kind: "template", alias, name: alias, description: null, draft: source } as const
+  const template = { template_id, kind: "template", alias, name: alias, description: null, draft } as const
   yield* Effect.orDie(commit(Template, ref, Template.create(now, others, template)))
   const by = { created_by: null, notes: null, activates: true }
-  yield* Effect.orDie(commit(Template, ref, Template.publish(now, source, by)))
+  yield* Effect.orDie(commit(Template, ref, Template.publish(now, draft, by)))
   return template_id
 })
 
@@ -42,7 +42,7 @@ layer(Smtp.layer, { excludeTestServices: true })("mail of a template by SMTP", (
     const template_id = yield* publish(acme.account_id, "order")
     const send = (headers: Record<string, string>, more: SendMailOptions = {}) =>
       Smtp.send(port, acme.secret, { from: `hi@${acme.domain}`, to: "ana@example.org", headers, ...more })
-    return { acme, send, template_id }
+    return { acme, port, send, template_id }
   })
 
   it.effect("has the words of the template, and not its headers", function* () {
@@ -63,6 +63,21 @@ layer(Smtp.layer, { excludeTestServices: true })("mail of a template by SMTP", (
         ["Order 7041", "<p>&lt;Ünal&gt;</p>", { "X-Order": "7041" }],
         ["Mine", "<p>&lt;Ünal&gt;</p>", { "X-Order": "7041" }],
       ],
+    )
+  })
+
+  it.effect("names variables without a value in the reply, between the lines that programs read", function* () {
+    const { acme, port } = yield* setUp
+    yield* publish(acme.account_id, "free", { ...source, variables: null })
+    const headers = { "X-Waybill-Template": "free", "X-Waybill-Variables": '{"order": 7}' }
+    const client = Smtp.transport(port, acme.secret)
+    const mail = { from: `hi@${acme.domain}`, to: "ana@example.org", headers }
+    const { response } = yield* Effect.promise(() => client.sendMail(mail)).pipe(
+      Effect.ensuring(Effect.sync(() => client.close())),
+    )
+    assert.match(
+      response,
+      /^250-2\.0\.0 Accepted: 250 Ok \S+\n250-2\.0\.0 Warning: Variables without a value: name\n250 2\.0\.0 Ok: queued as msg_\w+$/u,
     )
   })
 

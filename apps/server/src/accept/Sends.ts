@@ -69,10 +69,10 @@ export const one = Effect.fnUntraced(
       const { body, headers } = yield* RequestCommit.commit(call, Effect.succeed(work), RequestCommit.READY)
       return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofMessage(payload) } })
     }
-    const accepting = ({ message, missing, used }: Templating.Filled) =>
+    const accepting = ({ message, used }: Templating.Filled) =>
       AcceptCommit.acceptDraft(sender, id, Draft.fromMessage(message, used), at, (accepted) => ({
         answer: AcceptCommit.queued(accepted),
-        missing: [missing],
+        missing: [used.missing ?? []],
       }))
     const sending = commitTemplated(yield* RequestCommit.targetOf(call), payload, accepting, SENT)
     const { body, headers } = RequestCommit.response(yield* sending)
@@ -167,9 +167,7 @@ const filled = Effect.fnUntraced(function* (
     isDrafted(each)
       ? Effect.succeed(each)
       : Templating.fill(account_id, found, each).pipe(
-          Effect.map(({ message, missing, used }) =>
-            drafted(Result.succeed(Draft.fromMessage(message, used)), missing),
-          ),
+          Effect.map(({ message, used }) => drafted(Result.succeed(Draft.fromMessage(message, used)), used.missing)),
           Effect.catchIf(Templating.isRefusal, (refusal) => Effect.succeed(drafted(Result.fail(refusal)))),
         ),
   )

@@ -1,4 +1,5 @@
 import * as Content from "@waybill/domain/email/Content"
+import type * as EmailEvent from "@waybill/domain/email/EmailEvent"
 
 /** The response header `Warning` (RFC 7234 §5.5; 199 is any text), if there is something to warn of. */
 export interface Headers {
@@ -11,9 +12,12 @@ const MAX_NAMED_MESSAGES = 10
 /** Most variables of a template that a warning names. */
 const MAX_NAMED_VARIABLES = 10
 
+/** A header holds printable ASCII, and this one quotes its text. */
+const inHeader = (text: string): string => text.replaceAll(/[^\x20-\x7e]|["\\]/gu, "?")
+
 const NONE: Headers = {}
 const warn = (...texts: ReadonlyArray<string>): Headers =>
-  texts.length === 0 ? NONE : { warning: texts.map((text) => `199 - "${text}"`).join(", ") }
+  texts.length === 0 ? NONE : { warning: texts.map((text) => `199 - "${inHeader(text)}"`).join(", ") }
 const WITHOUT_BODY = warn(Content.NO_BODY)
 
 /** Warns of a message that is delivered empty. That is allowed, and rarely meant. */
@@ -22,11 +26,8 @@ export const ofMessage = (message: Content.Body): Headers => (Content.hasBody(me
 const listed = (items: ReadonlyArray<string | number>, most: number): string =>
   `${items.slice(0, most).join(", ")}${items.length > most ? ` and ${items.length - most} more` : ""}`
 
-/** A header holds printable ASCII, and this one quotes its text. */
-const inHeader = (name: string): string => name.replaceAll(/[^\x20-\x7e]|["\\]/gu, "?")
-
-const variables = (names: ReadonlyArray<string>): string =>
-  `Variables without a value: ${listed(names.map(inHeader), MAX_NAMED_VARIABLES)}`
+export const variables = (names: ReadonlyArray<string>): string =>
+  `Variables without a value: ${listed(names, MAX_NAMED_VARIABLES)}`
 
 /** Warns of the variables that a template has written without a value. */
 export const ofVariables = (missing: ReadonlyArray<string>): Headers =>
@@ -47,11 +48,16 @@ export const ofBatch = (
       : [`${messages([...missing.keys()])}: ${variables([...new Set([...missing.values()].flat())])}`]),
   )
 
-type Stored = Pick<Content.Content, "attachments" | "has_html" | "has_text">
+type Accepted = Pick<EmailEvent.EmailQueued, "content" | "template">
 
-/** Warns of a message whose content is stored. */
-export const ofStored = (content: Stored): Headers => (notesOf(content).length === 0 ? NONE : WITHOUT_BODY)
+/** Warns of a message that was accepted before. */
+export const ofAccepted = (accepted: Accepted): Headers => warn(...notesOf(accepted))
 
 /** Returns what a timeline notes about the acceptance of a message. */
-export const notesOf = ({ attachments, has_html, has_text }: Stored): ReadonlyArray<string> =>
-  has_html || has_text || attachments.some(({ entity }) => entity) ? [] : [Content.NO_BODY]
+export const notesOf = ({ content, template }: Accepted): ReadonlyArray<string> => [
+  ...(hasBody(content) ? [] : [Content.NO_BODY]),
+  ...(template?.missing === undefined ? [] : [variables(template.missing)]),
+]
+
+const hasBody = ({ attachments, has_html, has_text }: Content.Content): boolean =>
+  has_html || has_text || attachments.some(({ entity }) => entity)

@@ -22,6 +22,8 @@ const ROUTE = "SMTP DATA"
 interface Answer {
   readonly id: string
   readonly created_at: string
+  /** Variables that its template has written without a value. Absent if there are none. */
+  readonly missing?: ReadonlyArray<string>
 }
 
 /** The sender with the client's address. */
@@ -58,12 +60,14 @@ export const acceptSubmitted = Effect.fn("acceptSubmitted")(function* (
   const { idempotency } = submitted
   const { at, id } = yield* NewIds.newEmail
   const request_id = yield* NewIds.newId("RequestId")
-  const accepting = (draft: Draft.Draft) =>
+  const accepting = (draft: Draft.Draft, missing?: ReadonlyArray<string>) =>
     AcceptCommit.accept({
       sender,
       at,
       messages: [{ id, draft: Result.succeed(draft) }],
-      answer: AcceptCommit.only(({ created_at, id }): Answer => ({ id, created_at })),
+      answer: AcceptCommit.only(
+        ({ created_at, id }): Answer => ({ id, created_at, ...(missing === undefined ? {} : { missing }) }),
+      ),
     })
   const target = {
     store: yield* EventStore,
@@ -72,7 +76,9 @@ export const acceptSubmitted = Effect.fn("acceptSubmitted")(function* (
   }
   const { message } = submitted
   const committing = Sendable.isTemplated(message)
-    ? commitTemplated(target, message, (filled) => accepting(draftOf(submitted, filled.message, filled.used)))
+    ? commitTemplated(target, message, ({ message, used }) =>
+        accepting(draftOf(submitted, message, used), used.missing),
+      )
     : RequestCommit.commitBy(target, Effect.succeed(accepting(draftOf(submitted, message))), RequestCommit.READY)
   const accepted = Effect.catchIf(committing, EmailRefusal.isOfUnknownDomain, Sends.failWithNearest(account_id))
   return yield* Effect.provideService(accepted, Provenance, {

@@ -15,6 +15,7 @@ import { Duration, Effect, Layer, Result } from "effect"
 import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewApiKeys from "../operate/NewApiKeys.ts"
 import { acceptSubmitted } from "../accept/acceptSubmitted.ts"
+import * as Warnings from "../accept/Warnings.ts"
 import type { ListenerLimits } from "./ListenerLimits.ts"
 import * as InjectedFaults from "../requests/InjectedFaults.ts"
 import * as Listener from "./Listener.ts"
@@ -192,10 +193,11 @@ const submit = Effect.fnUntraced(function* (
   const accepted = yield* Effect.mapError(acceptSubmitted(sender, read), (refusal) =>
     refusal instanceof StoreUnavailable ? refusal : ofRefusal(refusal),
   )
-  const { id } = accepted.answer
+  const { id, missing } = accepted.answer
   // Symfony and Laravel read the id from a line that ends as the first does, and PHPMailer from the last one.
   return [
     Replies.line("2.0.0", `Accepted: 250 Ok ${Uuid.of(id) ?? ""}`),
+    ...(missing === undefined ? [] : [Replies.line("2.0.0", `Warning: ${Warnings.variables(missing)}`)]),
     Replies.line("2.0.0", `Ok: queued as ${id}${accepted.isReplayed ? " (idempotent replay)" : ""}`),
   ].join("\n")
 })

@@ -24,8 +24,6 @@ import * as Programs from "./Programs.ts"
 export interface Filled {
   readonly message: EmailMessage
   readonly used: UsedTemplate
-  /** Variables that were written without a value. */
-  readonly missing: ReadonlyArray<string>
 }
 
 export type Refusal =
@@ -123,12 +121,16 @@ export const fill = Effect.fnUntraced(function* (account_id: Id.AccountId, found
   const { template: _, ...rest } = message
   const reply_to =
     message.reply_to.length > 0 ? message.reply_to : source.reply_to.flatMap((address) => mailboxOf(address) ?? [])
-  const used: UsedTemplate = { id: current.id as Id.TemplateId, version: number, locale: compiled.success.locale }
-  const missing = rendered.missing.filter(({ path }) => path !== "subject" || (message.subject ?? null) === null)
+  const written = rendered.missing.filter(({ path }) => path !== "subject" || (message.subject ?? null) === null)
+  const missing = [...new Set(written.map(({ name }) => name))]
   return {
     message: { ...rest, from, subject, reply_to, html, text },
-    used,
-    missing: [...new Set(missing.map(({ name }) => name))],
+    used: {
+      id: current.id as Id.TemplateId,
+      version: number,
+      locale: compiled.success.locale,
+      ...(missing.length === 0 ? {} : { missing }),
+    },
   } satisfies Filled
 })
 

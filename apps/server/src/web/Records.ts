@@ -1,6 +1,6 @@
 import type { EventRecord } from "@waybill/api/schemas/EventRecord"
 import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
-import type { Content } from "@waybill/domain/email/Content"
+import * as EmailEvent from "@waybill/domain/email/EmailEvent"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Tracking from "@waybill/domain/domain/Tracking"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
@@ -44,8 +44,13 @@ const withNames = (data: Stored["data"]): Stored["data"] =>
 
 /** An acceptance as clients see it: its mailboxes with names, and what the sender probably did not mean. */
 const acceptance = (data: Stored["data"]): Stored["data"] => {
-  const warnings = Warnings.notesOf(data["content"] as Content)
-  return warnings.length === 0 ? withNames(data) : { ...withNames(data), warnings }
+  const accepted = data as unknown as EmailEvent.EmailQueued
+  const warnings = Warnings.notesOf(accepted)
+  return {
+    ...withNames(data),
+    ...(accepted.template === undefined ? {} : { template: EmailEvent.publicTemplate(accepted.template) }),
+    ...(warnings.length === 0 ? {} : { warnings }),
+  }
 }
 
 const MAILBOXES: ReadonlySet<string> = new Set(["to", "cc", "bcc", "reply_to"])

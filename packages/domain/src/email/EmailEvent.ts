@@ -44,7 +44,13 @@ export const Event = Schema.TaggedUnion({
     metadata: Schema.optionalKey(Schema.Record(Text.Stored, Text.Stored)),
     /** The version and language of the template that the message was made of. Absent if of none. */
     template: Schema.optionalKey(
-      Schema.Struct({ id: Id.TemplateId, version: Schema.Natural, locale: Schema.NullOr(Text.Stored) }),
+      Schema.Struct({
+        id: Id.TemplateId,
+        version: Schema.Natural,
+        locale: Schema.NullOr(Text.Stored),
+        /** Variables that it has written without a value. Absent if there are none. */
+        missing: Schema.optionalKey(Schema.Array(Text.Stored)),
+      }),
     ),
     /** The received mail that is sent on as it came. Absent for a message that was composed. */
     forward_of: Schema.optionalKey(Id.InboundId),
@@ -109,3 +115,10 @@ export const Event = Schema.TaggedUnion({
 export type Event = typeof Event.Type
 export type EmailQueued = typeof Event.cases.EmailQueued.Type
 export type EmailCanceled = typeof Event.cases.EmailCanceled.Type
+
+/** Returns what records say of the template of a message; the variables that it missed are a warning. */
+export const publicTemplate = ({ id, locale, version }: NonNullable<EmailQueued["template"]>) => ({
+  id,
+  version,
+  locale,
+})

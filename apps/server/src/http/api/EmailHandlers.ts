@@ -166,7 +166,7 @@ const warningsOf = Effect.fnUntraced(function* (original: Id.EmailId) {
   const { account_id } = yield* CurrentKey
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id, stream_id: original })
-  return state._tag === "NotCreated" ? {} : Warnings.ofStored(state.accepted.content)
+  return state._tag === "NotCreated" ? {} : Warnings.ofAccepted(state.accepted)
 })
 
 /** Reads the original twice: before the transaction, to know what it has to load, and inside it, where it is final. */

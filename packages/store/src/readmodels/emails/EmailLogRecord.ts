@@ -1,4 +1,5 @@
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailEvent from "@waybill/domain/email/EmailEvent"
 import * as EmailState from "@waybill/domain/email/EmailState"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import type { Recipient } from "@waybill/domain/email/Recipient"
@@ -32,7 +33,7 @@ export const of = (message: EmailState.AcceptedEmail, version: number) => {
     subject: accepted.subject,
     tags: accepted.tags,
     metadata: accepted.metadata ?? {},
-    ...(accepted.template === undefined ? {} : { template: accepted.template }),
+    ...(accepted.template === undefined ? {} : { template: EmailEvent.publicTemplate(accepted.template) }),
     created_at: accepted.created_at,
     updated_at: message.updated_at,
     scheduled_at: message.scheduled_at,
