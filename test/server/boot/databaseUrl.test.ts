@@ -158,14 +158,29 @@ describe("waybill config", () => {
     assert.deepStrictEqual([wrong.code, wrong.output], [1, "waybill: PORTT is not a setting. Did you mean PORT?\n"])
   })
 
+  it("lists what is set, also to a program, and all with --all or as JSON", { timeout: TIMEOUT }, async () => {
+    const { output } = await runToEnd(["config"], { PORT: "8080" })
+    assert.match(
+      output,
+      /^ {2}PORT=8080 \(default 3025\)\n {4}Port of the API[^]*^\d+ settings have their defaults\./mu,
+    )
+    assert.notMatch(output, /^ {2}HOST/mu)
+    const { output: all } = await runToEnd(["config", "--all"], {})
+    assert.match(all, /^ {2}HOST \(default 127\.0\.0\.1\)$/mu)
+    const names = JSON.parse((await runToEnd(["config", "--json"], {})).output).map(
+      ({ name }: { name: string }) => name,
+    )
+    assert.include(names, "HOST")
+  })
+
   it("names what is wrong first, and variables that are misspelled", { timeout: TIMEOUT }, async () => {
     const { code, output } = await runToEnd(["config"], { PORTT: "1", TRANSPORT: "relay", METRICS_PORT: "none" })
     assert.strictEqual(code, 78)
     assert.include(output, "PORTT is not a setting and has no effect. Did you mean PORT?")
     const at = (text: RegExp) => output.search(text)
     for (const name of ["METRICS_PORT", "SMTP_URL"]) {
-      assert.isBelow(at(new RegExp(`^${name} is (?:invalid|missing)`, "mu")), at(/^ROLES /mu))
-      assert.isBelow(at(new RegExp(`^${name}  `, "mu")), at(/^ROLES /mu))
+      assert.isBelow(at(new RegExp(`^${name} is (?:invalid|missing)`, "mu")), at(/^Mail that is sent$/mu))
+      assert.match(output, new RegExp(`^  ${name}`, "mu"))
     }
     // It goes to the other stream, so its place among the lines is open.
     assert.match(output, /2 settings are wrong, as said above\.$/mu)

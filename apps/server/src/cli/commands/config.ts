@@ -15,7 +15,7 @@ const name = Argument.String("name").pipe(
   Argument.optional,
 )
 
-const all = Options.isSet("all", "In a terminal, list also the settings that have their defaults")
+const all = Options.isSet("all", "List also the settings that have their defaults")
 
 type Rows = Effect.Success<typeof Settings.describe>
 
@@ -66,16 +66,12 @@ export const config = DataCommand.command(
       if (problems.length > 0) return yield* new Settings.SettingsWrong({ problems })
       return
     }
-    // Faults come first, in full, and their settings are the first rows.
+    // Faults come first, in full.
     const problems = problemsOf(rows)
     const warnings = Settings.misspelled(process.env)
     for (const line of [...(yield* RunningSettings.differences()), ...problems, ...warnings])
       yield* Output.complain(line)
-    const sorted = rows.toSorted((one, other) => Number(other.problem !== null) - Number(one.problem !== null))
-    const style = yield* OutputStyle.current
-    if (json || style.columns === undefined)
-      yield* Output.print(sorted, { json, columns: ["name", "value", "default", "meaning"] })
-    else yield* printSettings(rows, all, style)
+    yield* json ? Output.printJson(rows, 2) : printSettings(rows, all, yield* OutputStyle.current)
     const count = problems.length
     if (count > 0)
       return yield* new Settings.SettingsWrong({
