@@ -24,8 +24,8 @@ export const render = (): string => {
     "",
     "Everything is set by environment variables, and everything has a default. `npx waybill config` shows what is set in",
     "this shell, and with `--all` every setting; what a service that runs on the same `WAYBILL_DATA` has otherwise, it names in a",
-    "line. A wrong value is named, with what it should be, before anything starts. Most instances set `BASE_URL`,",
-    "`DATABASE_URL`, `TRANSPORT` and, for a relay, `SMTP_URL`.",
+    "line, and operators see it in the dashboard (Instance, Configuration). A wrong value is named, with what it should be, before",
+    "anything starts. Most instances set `BASE_URL`, `DATABASE_URL`, `TRANSPORT` and, for a relay, `SMTP_URL`.",
     ...groups,
     "",
   ].join("\n")

@@ -102,7 +102,7 @@ await inBrowser("operating an instance with two accounts", (browser) => {
     "shows the operator screens only to sessions of operators, not to other users or API keys",
     { timeout: TIMEOUT },
     async () => {
-      for (const path of ["accounts", "queues", "nodes", "projections", "addresses"]) {
+      for (const path of ["accounts", "queues", "nodes", "projections", "addresses", "settings"]) {
         assert.strictEqual((await fetchAs(operator.page, `/v1/operate/${path}`)).status(), 200, path)
         assert.strictEqual((await fetchAs(neighbour.page, `/v1/operate/${path}`)).status(), 404, path)
         assert.strictEqual((await instance.request("GET", `/operate/${path}`)).status, 404, path)
@@ -158,6 +158,23 @@ await inBrowser("operating an instance with two accounts", (browser) => {
     await Browser.eventually(() => links.inputValue()).toBe("enabled")
     assert.deepEqual(operator.consoleErrors, [])
   })
+
+  it(
+    "shows the settings of the running service, and of secrets only that they are set",
+    { timeout: TIMEOUT },
+    async () => {
+      const { page } = operator
+      await open(operator, "/operate/settings")
+      await page.getByRole("heading", { level: 1, name: "Configuration" }).waitFor()
+      const setting = (name: string) => page.locator("main li").filter({ has: page.getByText(name, { exact: true }) })
+      await setting("PORT").getByText("Default: 3025").waitFor()
+      await setting("DATABASE_URL").getByText("<set>").waitFor()
+      await Browser.eventually(() => setting("TRACKING_URL").count()).toBe(0)
+      await page.getByRole("button", { name: "All" }).click()
+      await setting("TRACKING_URL").getByText("Unset by default").waitFor()
+      assert.deepEqual(operator.consoleErrors, [])
+    },
+  )
 
   it("shows queues and nodes, and verifies, rebuilds and activates a projection", { timeout: TIMEOUT }, async () => {
     const { page } = operator

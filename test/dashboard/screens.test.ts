@@ -115,6 +115,7 @@ const SCREENS: ReadonlyArray<Screen> = [
   { path: "/operate/queues", ready: "Email deliveries" },
   { path: "/operate/projections", ready: "email_log", screenshot: "projections" },
   { path: "/operate/nodes", ready: /^prc_/u },
+  { path: "/operate/settings", ready: "DATABASE_URL" },
   { path: "/operate/providers", ready: "signature_too_old" },
   { path: "/operate/addresses", ready: "Overflow: transactional" },
 ]

@@ -184,6 +184,7 @@ const operateProjections = screen("/operate/projections", () => import("./operat
 const operateProviders = screen("/operate/providers", () => import("./operate/Providers.tsx"), "Providers")
 const operateAddresses = screen("/operate/addresses", () => import("./operate/Addresses.tsx"), "Addresses")
 const operateNodes = screen("/operate/nodes", () => import("./operate/Nodes.tsx"), "Nodes")
+const operateSettings = screen("/operate/settings", () => import("./operate/Settings.tsx"), "Settings")
 
 /** A path of no screen, for somebody who is signed in. */
 const nowhere = createRoute({ getParentRoute: () => shell, path: "$", component: () => <NotFoundScreen /> })
@@ -220,6 +221,7 @@ const routeTree = root.addChildren([
     operateProviders,
     operateAddresses,
     operateNodes,
+    operateSettings,
     nowhere,
   ]),
 ])

@@ -18,6 +18,7 @@ export const accounts = list<Operate.Accounts>("accounts")
 export const queues = list<Operate.Queues>("queues", POLL_MS)
 export const nodes = list<Operate.Nodes>("nodes", POLL_MS)
 export const cells = list<Operate.Cells>("cells", IDLE_POLL_MS)
+export const settings = list<Operate.Settings>("settings")
 export const providers = list<Operate.Providers>("providers", POLL_MS)
 export const addresses = list<Operate.SourceAddresses>("addresses", IDLE_POLL_MS)
 

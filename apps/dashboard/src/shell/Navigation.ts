@@ -18,6 +18,7 @@ import {
   Server,
   ShieldCheck,
   Signpost,
+  SlidersHorizontal,
   SquareTerminal,
   Users,
   Webhook,
@@ -151,6 +152,14 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
       { name: "Providers", to: "/operate/providers", icon: Plug, key: "v", operator: true },
       { name: "Addresses", to: "/operate/addresses", icon: Network, key: "l", operator: true },
       { name: "Nodes", to: "/operate/nodes", icon: Server, key: "n", operator: true },
+      {
+        name: "Configuration",
+        to: "/operate/settings",
+        icon: SlidersHorizontal,
+        key: "f",
+        operator: true,
+        keywords: ["settings", "environment", "installation"],
+      },
     ],
   },
 ]

@@ -151,6 +151,18 @@ export interface Nodes {
   readonly release: string
 }
 
+/** Settings of the process that answers, and their names by what they are about. */
+export interface Settings {
+  readonly groups: ReadonlyArray<readonly [title: string, names: ReadonlyArray<string>]>
+  readonly data: ReadonlyArray<{
+    readonly name: string
+    /** `null` if it is not set; of a secret only that it is. */
+    readonly value: string | null
+    readonly default: string | null
+    readonly meaning: string
+  }>
+}
+
 export interface Queues {
   readonly queue: ReadonlyArray<{
     readonly kind: string

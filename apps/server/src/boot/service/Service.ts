@@ -115,7 +115,7 @@ export const http = (
           linkSettings(settings),
           ReturningMail.of(ehloName(settings), InboundSettings.domainOf(settings)),
         ),
-        OperatorRoutes.layer(url),
+        OperatorRoutes.layer(url, settings.roles),
         SavedViewRoutes.layer,
         QueueRoutes.layer,
         UnsubscribePage.layer(networks(settings.trustedProxies)),

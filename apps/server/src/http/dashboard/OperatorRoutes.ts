@@ -26,6 +26,8 @@ import { onlyUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewIds from "../../process/NewIds.ts"
 import { Replays } from "../../operate/Replays.ts"
 import * as Version from "../../process/Version.ts"
+import type * as Role from "../../settings/Role.ts"
+import * as Settings from "../../settings/Settings.ts"
 import { addressViews } from "../../sources/addressViews.ts"
 import { Admitted } from "../../requests/Admitted.ts"
 import * as Authorization from "../../web/Authorization.ts"
@@ -139,6 +141,17 @@ const addresses = Effect.gen(function* () {
 
 const cells = Effect.map(CellList.list(), (data): Operate.Cells => ({ data }))
 
+/** The settings with which this process started. Its roles may have come by a flag, and not by the environment. */
+const settings = (roles: Role.Roles) =>
+  Effect.map(Settings.describe, (rows): Operate.Settings => ({
+    groups: Settings.GROUPS,
+    data: rows.map((row) =>
+      row.name === Settings.TABLE.roles.name && roles.join(",") !== row.default
+        ? { ...row, value: roles.join(",") }
+        : row,
+    ),
+  }))
+
 const NOTHING = { versions: [], under_way: [] }
 const CONCURRENT_CELLS = 8
 
@@ -211,10 +224,11 @@ const swap = Effect.flatMap(bodyOf(Operate.Swap), ({ back }) =>
 )
 
 /** Routes of the dashboard's operator screens. */
-export const layer = (url: Redacted.Redacted) =>
+export const layer = (url: Redacted.Redacted, roles: Role.Roles) =>
   HttpRouter.use((router) =>
     Effect.gen(function* () {
       const replays = yield* Replays
+      const started = yield* settings(roles)
       const at = (path: `/${string}`) => `${Operate.PREFIX}${path}` as `/${string}`
       const working = <A, E extends Refusal, R>(effect: Effect.Effect<A, E, R>) =>
         Effect.provideService(json(effect), Replays, replays)
@@ -224,6 +238,7 @@ export const layer = (url: Redacted.Redacted) =>
       yield* router.add("GET", at("/queues"), json(queues))
       yield* router.add("GET", at("/nodes"), json(nodes))
       yield* router.add("GET", at("/cells"), json(cells))
+      yield* router.add("GET", at("/settings"), json(Effect.succeed(started)))
       yield* router.add("GET", at("/providers"), json(providers))
       yield* router.add("GET", at("/addresses"), json(addresses))
       yield* router.add("GET", at("/projections"), working(projections(url)))
