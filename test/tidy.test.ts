@@ -227,6 +227,8 @@ const banned: ReadonlyArray<readonly [what: string, pattern: RegExp, allowed: Re
   ["Date.now", /\bDate\.now\b/, [...edges, browser, client]],
   ["new Date()", /\bnew Date\(\s*\)/, [...edges, client]],
   ["console", /\bconsole\./, edges],
+  // Of mail, the locale of the recipient decides.
+  ["a clock of 12 hours", /\b(?:hour|timeStyle): "(?!.*\bhourCycle)/, ["packages/templates", "test"]],
   [
     "process.env",
     /\bprocess\.env\b/,

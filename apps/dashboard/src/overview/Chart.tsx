@@ -6,6 +6,7 @@ import uPlot from "uplot"
 import { useIsDark } from "../session/Theme.ts"
 import { formatPercent } from "../ui/display/formatPercent.ts"
 import { cx } from "../ui/display/cx.ts"
+import { CLOCK } from "../ui/display/formatWhen.ts"
 import type { Points, Unit } from "./Series.ts"
 
 const HEIGHT_PX = 256
@@ -66,7 +67,7 @@ const number = new Intl.NumberFormat()
 const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 2 })
 /** Axis labels. Days are in UTC, as the statistics are; hours are in the user's time zone. */
 const TICK_FORMATS = {
-  hour: new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" }),
+  hour: new Intl.DateTimeFormat(undefined, CLOCK),
   day: new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" }),
 }
 const HOUR_S = 60 * 60
@@ -76,13 +77,7 @@ const STEPS = { hour: [1, 2, 3, 6], day: [1, 2, 7, 14] }
 const COUNTS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6]
 const SHARES = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25]
 const WIDEST_BAR_PX = 40
-const hour = new Intl.DateTimeFormat(undefined, {
-  weekday: "short",
-  day: "numeric",
-  month: "short",
-  hour: "2-digit",
-  minute: "2-digit",
-})
+const hour = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short", ...CLOCK })
 const day = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short", timeZone: "UTC" })
 
 interface PlotOptions {

@@ -59,18 +59,11 @@ export const write = (iso: string, now: number): string =>
   ["today", "yesterday"].find((word) => parse(word, now) === iso) ?? iso.replace(/(?:T00:00)?:00\.000Z$/u, "")
 
 const ZONE = { timeZone: "UTC", timeZoneName: "short" } as const
-const format = new Intl.DateTimeFormat(undefined, {
-  day: "numeric",
-  month: "short",
-  year: "numeric",
-  hour: "2-digit",
-  minute: "2-digit",
-  hourCycle: "h23",
-  ...ZONE,
-})
+const DAY = { ...ZONE, day: "numeric", month: "short", year: "numeric" } as const
+const format = new Intl.DateTimeFormat(undefined, { ...DAY, hour: "2-digit", minute: "2-digit", hourCycle: "h23" })
 /** Writes a time with its zone, which days are of. */
 export const show = (iso: string): string => format.format(new Date(iso))
 
-const dayFormat = new Intl.DateTimeFormat(undefined, { ...ZONE, day: "numeric", month: "short", year: "numeric" })
+const dayFormat = new Intl.DateTimeFormat(undefined, DAY)
 /** Writes the day of a time. */
 export const showDay = (iso: string): string => dayFormat.format(new Date(iso))
