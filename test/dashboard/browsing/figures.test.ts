@@ -2,7 +2,7 @@ import { assert, describe, it } from "vitest"
 import * as TimeRange from "../../../apps/dashboard/src/overview/TimeRange.ts"
 import { hasRemoteImages } from "../../../apps/dashboard/src/emails/compose/hasRemoteImages.ts"
 import { formatBytes } from "../../../apps/dashboard/src/ui/display/formatBytes.ts"
-import { formatPercent } from "../../../apps/dashboard/src/ui/display/formatPercent.ts"
+import * as DeliveryRates from "../../../packages/domain/src/explanation/DeliveryRates.ts"
 
 describe("figures", () => {
   it("say a size in the largest unit", () => {
@@ -33,7 +33,7 @@ describe("figures", () => {
       [0.9999, "99.9%"],
       [1, "100%"],
     ] as const)
-      assert.strictEqual(formatPercent(rate), text)
+      assert.strictEqual(DeliveryRates.percent(rate), text)
   })
 
   it("tell images of other servers from those of the mail", () => {

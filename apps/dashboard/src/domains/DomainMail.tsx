@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import * as SearchText from "@waybill/domain/search/SearchText"
+import * as DeliveryRates from "@waybill/domain/explanation/DeliveryRates"
 import * as Queries from "../api/Queries.ts"
 import type { ReactNode } from "react"
 import * as TimeRange from "../overview/TimeRange.ts"
@@ -10,14 +11,13 @@ import * as Series from "../overview/Series.ts"
 import * as Mode from "../api/Mode.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { cx } from "../ui/display/cx.ts"
-import { formatPercent } from "../ui/display/formatPercent.ts"
 import { useNow } from "../ui/display/Time.tsx"
 
 const number = new Intl.NumberFormat()
 
 const RATES = [
-  ["bounced", "Bounce rate", Series.ended],
-  ["complained", "Complaint rate", Series.reached],
+  ["bounced", "Bounce rate", DeliveryRates.ended],
+  ["complained", "Complaint rate", DeliveryRates.reached],
 ] as const
 
 /** The mail of a domain in the last 30 days: how much, how much of it bounced or was reported, and where it is listed. */
@@ -43,12 +43,12 @@ export const DomainMail = ({ name }: { readonly name: string }) => {
         {number.format(accepted)}
       </Figure>
       {RATES.map(([status, title, whole]) => {
-        const rate = Series.rate(totals[status], whole(totals))
+        const rate = DeliveryRates.rate(totals[status], whole(totals))
         const isBad = isHighRate(status, rate)
-        const note = Mode.isSimulated() ? "Simulated" : `Limit ${formatPercent(Alarm.LIMITS[status])}`
+        const note = Mode.isSimulated() ? "Simulated" : `Limit ${DeliveryRates.percent(Alarm.LIMITS[status])}`
         return (
           <Figure key={status} name={title} note={note} isBad={isBad}>
-            {Series.ended(totals) === 0 ? "–" : formatPercent(rate)}
+            {DeliveryRates.ended(totals) === 0 ? "–" : DeliveryRates.percent(rate)}
           </Figure>
         )
       })}

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { Globe, Plus } from "lucide-react"
 import { useState } from "react"
+import * as DeliveryRates from "@waybill/domain/explanation/DeliveryRates"
 import { instance } from "../api/instance.ts"
 import * as Queries from "../api/Queries.ts"
 import type { Domain } from "../api/Records.ts"
@@ -26,7 +27,6 @@ import * as TimeRange from "../overview/TimeRange.ts"
 import { isHighRate } from "../overview/isHighRate.ts"
 import * as Series from "../overview/Series.ts"
 import { cx } from "../ui/display/cx.ts"
-import { formatPercent } from "../ui/display/formatPercent.ts"
 import { needsNoDns } from "./needsNoDns.ts"
 import { NoMatches } from "../ui/feedback/NoMatches.tsx"
 import { FilterBar } from "../ui/layout/FilterBar.tsx"
@@ -144,16 +144,16 @@ const useBounces = (): ReadonlyArray<Column<Domain>> => {
   const rows = useQuery({ ...Queries.stats(from, to, "domain"), enabled: canRead }).data?.data
   const cell = ({ name }: Domain) => {
     const totals = Series.sum(rows?.filter(({ domain }) => domain === name) ?? [])
-    const ended = Series.ended(totals)
+    const ended = DeliveryRates.ended(totals)
     if (ended === 0) return <span className="text-ink-3">{rows === undefined ? "" : "–"}</span>
-    const rate = Series.rate(totals.bounced, ended)
+    const rate = DeliveryRates.rate(totals.bounced, ended)
     return (
       <Link
         to="/emails"
         search={{ search: `since:${SearchDates.write(from, now)} ${SearchText.write("domain", name)} anyone:bounced` }}
         className={cx("hover:underline", isHighRate("bounced", rate) && "text-bad")}
       >
-        {formatPercent(rate)}
+        {DeliveryRates.percent(rate)}
       </Link>
     )
   }

@@ -1,5 +1,5 @@
+import * as DeliveryRates from "@waybill/domain/explanation/DeliveryRates"
 import type { StatsRow } from "../api/Records.ts"
-import { formatPercent } from "../ui/display/formatPercent.ts"
 import * as Series from "./Series.ts"
 
 const MINUTE_MS = 60_000
@@ -15,7 +15,7 @@ export const isOld = (iso: string | null, after_ms: number, now: number): boolea
 export const LIMITS = { bounced: 0.05, complained: 0.001 } as const
 
 export const warningOf = (status: keyof typeof LIMITS): string =>
-  `Mailbox providers may reject mail above ${formatPercent(LIMITS[status])}.`
+  `Mailbox providers may reject mail above ${DeliveryRates.percent(LIMITS[status])}.`
 
 /** Fewer outcomes, or fewer of them bad, say nothing about a rate. */
 const MIN_OUTCOMES = 50
@@ -39,8 +39,8 @@ export const ratesOf = (rows: ReadonlyArray<StatsRow>, now: number): ReadonlyArr
   const isRecent = ({ at }: StatsRow) => at !== null && Date.parse(at) >= Date.parse(since)
   const [recent, earlier] = [Series.sum(rows.filter(isRecent)), Series.sum(rows.filter((row) => !isRecent(row)))]
   const kinds = [
-    ["bounced", "bounce", Series.ended],
-    ["complained", "complaint", Series.reached],
+    ["bounced", "bounce", DeliveryRates.ended],
+    ["complained", "complaint", DeliveryRates.reached],
   ] as const
   return kinds.flatMap(([status, name, whole]): ReadonlyArray<RateAlarm> => {
     if (whole(recent) < MIN_OUTCOMES || recent[status] < MIN_BAD) return []

@@ -2,13 +2,13 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, type LinkProps } from "@tanstack/react-router"
 import { CircleAlert, TriangleAlert } from "lucide-react"
 import type { ReactNode } from "react"
+import * as DeliveryRates from "@waybill/domain/explanation/DeliveryRates"
 import * as Queries from "../api/Queries.ts"
 import type { AccountQueue, Domain, Stats, Webhook } from "../api/Records.ts"
 import * as SearchDates from "@waybill/domain/search/SearchDates"
 import * as TimeRange from "./TimeRange.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { useSession } from "../session/useSession.ts"
-import { formatPercent } from "../ui/display/formatPercent.ts"
 import { Duration, useNow } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
@@ -167,8 +167,8 @@ const ofRates = (stats: Stats | undefined, now: number): ReadonlyArray<Problem> 
   Alarm.ratesOf(stats?.data ?? [], now).map(({ before, name, rate, since, status }) => ({
     key: status,
     isBad: true,
-    text: `The ${name} rate is ${formatPercent(rate)} since yesterday${
-      before === null ? "" : `, after ${formatPercent(before)} in the days before`
+    text: `The ${name} rate is ${DeliveryRates.percent(rate)} since yesterday${
+      before === null ? "" : `, after ${DeliveryRates.percent(before)} in the days before`
     }. ${Alarm.warningOf(status)}`,
     link: { to: "/emails", search: { search: `since:${SearchDates.write(since, now)} anyone:${status}` } },
     action: status === "bounced" ? "View bounced emails" : "View complaints",

@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
+import * as DeliveryRates from "@waybill/domain/explanation/DeliveryRates"
 import * as Queries from "../api/Queries.ts"
 import type { StatsRow } from "../api/Records.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { SegmentedControl } from "../ui/controls/SegmentedControl.tsx"
-import { formatPercent } from "../ui/display/formatPercent.ts"
 import { cx } from "../ui/display/cx.ts"
 import { useNow } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
@@ -17,7 +17,6 @@ import * as SearchDates from "@waybill/domain/search/SearchDates"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import { useKeyNames } from "../requests/useKeyNames.ts"
 import { isHighRate } from "./isHighRate.ts"
-import * as Series from "./Series.ts"
 import { type CountedRow, useOwnDomains } from "./useOwnDomains.ts"
 
 const GROUPS = [
@@ -230,13 +229,15 @@ const Emails = ({ children, search }: { readonly children: ReactNode; readonly s
 const ratio = (part: number, whole: number, status?: "bounced" | "complained"): ReactNode => {
   if (whole === 0) return "–"
   const isBad = status !== undefined && isHighRate(status, part / whole)
-  return <span className={cx(isBad && "text-bad")}>{formatPercent(part / whole)}</span>
+  return <span className={cx(isBad && "text-bad")}>{DeliveryRates.percent(part / whole)}</span>
 }
 
 /** Shares of the recipients with an outcome. */
-const delivered = ({ recipient_counts: counts }: CountedRow) => ratio(Series.reached(counts), Series.ended(counts))
-const bounces = ({ recipient_counts: counts }: CountedRow) => ratio(counts.bounced, Series.ended(counts), "bounced")
+const delivered = ({ recipient_counts: counts }: CountedRow) =>
+  ratio(DeliveryRates.reached(counts), DeliveryRates.ended(counts))
+const bounces = ({ recipient_counts: counts }: CountedRow) =>
+  ratio(counts.bounced, DeliveryRates.ended(counts), "bounced")
 
 /** Share of the recipients reached, as the tile of all mail says it. */
 const complaints = ({ recipient_counts: counts }: CountedRow) =>
-  ratio(counts.complained, Series.reached(counts), "complained")
+  ratio(counts.complained, DeliveryRates.reached(counts), "complained")

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from "react"
+import * as DeliveryRates from "@waybill/domain/explanation/DeliveryRates"
 // Has to run before uPlot is loaded, and exports nothing.
 // oxlint-disable-next-line import/no-unassigned-import
 import "./validLanguage.ts"
 import uPlot from "uplot"
 import { useIsDark } from "../session/Theme.ts"
-import { formatPercent } from "../ui/display/formatPercent.ts"
 import { cx } from "../ui/display/cx.ts"
 import { CLOCK } from "../ui/display/formatWhen.ts"
 import type { Points, Unit } from "./Series.ts"
@@ -185,7 +185,7 @@ export const Chart = ({ kind: kindName, points, unit }: Props) => {
   const [times, ...columns] = points
   // A time without mail has no rates.
   const valueText = (value: number | null | undefined) =>
-    value === null || value === undefined ? "–" : kind.isRate ? formatPercent(value) : number.format(value)
+    value === null || value === undefined ? "–" : kind.isRate ? DeliveryRates.percent(value) : number.format(value)
   const hoveredTime = index === undefined ? undefined : times[index]
   return (
     <div className="p-4 pt-3">
@@ -220,7 +220,7 @@ const summaryOf = ({ isRate, series }: ChartKind, [times, ...columns]: Points, u
   const parts = series.map(({ name }, index) => {
     const values = (columns[index] ?? []).filter((value) => value !== null)
     const total = values.reduce((sum, each) => sum + each, 0)
-    const value = isRate ? formatPercent(total / Math.max(1, values.length)) : number.format(total)
+    const value = isRate ? DeliveryRates.percent(total / Math.max(1, values.length)) : number.format(total)
     return `${name.toLowerCase()} ${value}`
   })
   const period = isRate ? `Average of the ${unit}s with mail` : `Recipients accepted in ${times.length} ${unit}s`

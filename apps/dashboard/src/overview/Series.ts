@@ -1,3 +1,4 @@
+import * as DeliveryRates from "@waybill/domain/explanation/DeliveryRates"
 import * as SearchedStatus from "@waybill/domain/search/SearchedStatus"
 import type { EmailStatus, StatsRow } from "../api/Records.ts"
 import type { TimeRange } from "./TimeRange.ts"
@@ -27,16 +28,6 @@ export const visits = (rows: ReadonlyArray<Pick<StatsRow, "opened" | "clicked">>
 })
 
 export const NO_TOTALS: Totals = sum([])
-
-/** Recipients that the mail reached; a complaint comes from one of them. */
-export const reached = ({ complained, delivered }: Pick<Totals, "complained" | "delivered">): number =>
-  delivered + complained
-
-/** Recipients with an outcome of the delivery, which rates are shares of. */
-export const ended = (totals: Pick<Totals, "bounced" | "complained" | "delivered" | "failed">): number =>
-  reached(totals) + totals.bounced + totals.failed
-
-export const rate = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole)
 
 const STEP_MS = { hour: 60 * 60 * 1000, day: 24 * 60 * 60 * 1000 } as const
 export type Unit = TimeRange["unit"]
@@ -89,8 +80,11 @@ const rateAt =
 
 /** Share of the recipients accepted at each time that the mail reached. */
 export const deliveryRates = (rows: ReadonlyArray<StatsRow>, range: TimeRange): Points =>
-  pointsOf(rows, range, [rateAt(reached, ended)])
+  pointsOf(rows, range, [rateAt(DeliveryRates.reached, DeliveryRates.ended)])
 
 /** Shares of the recipients accepted at each time that bounced, and of those reached that complained. */
 export const bounceRates = (rows: ReadonlyArray<StatsRow>, range: TimeRange): Points =>
-  pointsOf(rows, range, [rateAt(({ bounced }) => bounced, ended), rateAt(({ complained }) => complained, reached)])
+  pointsOf(rows, range, [
+    rateAt(({ bounced }) => bounced, DeliveryRates.ended),
+    rateAt(({ complained }) => complained, DeliveryRates.reached),
+  ])

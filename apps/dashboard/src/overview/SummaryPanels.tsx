@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
+import * as DeliveryRates from "@waybill/domain/explanation/DeliveryRates"
 import * as Queries from "../api/Queries.ts"
 import type { Domain, Stats } from "../api/Records.ts"
 import { useHasScope } from "../session/useHasScope.ts"
@@ -9,11 +10,9 @@ import { Panel } from "../ui/layout/Panel.tsx"
 import { Skeleton } from "../ui/feedback/Skeleton.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { cx } from "../ui/display/cx.ts"
-import { formatPercent } from "../ui/display/formatPercent.ts"
 import { UsageMeter } from "../settings/UsageMeter.tsx"
 import { queueFigures } from "../operate/queueFigures.ts"
 import { isHighRate } from "./isHighRate.ts"
-import * as Series from "./Series.ts"
 import type { TimeRange } from "./TimeRange.ts"
 
 const number = new Intl.NumberFormat()
@@ -59,7 +58,10 @@ const BAD_STATUSES: ReadonlyArray<Domain["status"]> = ["failed", "degraded", "pe
 /** The domains that need somebody by their status or bounce rate, then others, and how many are left. */
 const DomainList = ({ domains, stats }: { readonly domains: ReadonlyArray<Domain>; readonly stats: Stats["data"] }) => {
   const rates = new Map(
-    stats.map((row) => [row.domain, Series.rate(row.recipient_counts.bounced, Series.ended(row.recipient_counts))]),
+    stats.map((row) => [
+      row.domain,
+      DeliveryRates.rate(row.recipient_counts.bounced, DeliveryRates.ended(row.recipient_counts)),
+    ]),
   )
   const isBouncing = ({ name }: Domain) => isHighRate("bounced", rates.get(name) ?? 0)
   const rankOf = (domain: Domain) => {
@@ -75,7 +77,7 @@ const DomainList = ({ domains, stats }: { readonly domains: ReadonlyArray<Domain
             <span className="min-w-0 grow truncate">{domain.name}</span>
             {isBouncing(domain) ? (
               <span className="tabular shrink-0 text-xs text-bad">
-                {formatPercent(rates.get(domain.name) ?? 0)} bounced
+                {DeliveryRates.percent(rates.get(domain.name) ?? 0)} bounced
               </span>
             ) : undefined}
             <StatusBadge status={domain.status} />

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router"
 import * as SearchDates from "@waybill/domain/search/SearchDates"
-import { formatPercent } from "../ui/display/formatPercent.ts"
+import * as DeliveryRates from "@waybill/domain/explanation/DeliveryRates"
 import { cx } from "../ui/display/cx.ts"
 import { useNow } from "../ui/display/Time.tsx"
 import { isHighRate } from "./isHighRate.ts"
@@ -21,28 +21,28 @@ export const Tiles = ({ from, totals: loaded, visits }: Props) => {
   const since = SearchDates.write(from, useNow())
   const simulated = (count: number) => (Mode.isSimulated() && count > 0 ? ", all simulated" : "")
   const totals = loaded ?? Series.NO_TOTALS
-  const ended = Series.ended(totals)
-  const lost = Series.rate(totals.bounced + totals.failed, ended)
-  const complained = Series.rate(totals.complained, Series.reached(totals))
+  const ended = DeliveryRates.ended(totals)
+  const lost = DeliveryRates.rate(totals.bounced + totals.failed, ended)
+  const complained = DeliveryRates.rate(totals.complained, DeliveryRates.reached(totals))
   const tiles = [
     { name: "Accepted", value: number.format(totals.accepted), hint: "recipients", status: undefined, isBad: false },
     {
       name: "Delivered",
-      value: formatPercent(Series.rate(Series.reached(totals), ended)),
-      hint: `${number.format(Series.reached(totals))} of ${number.format(ended)}`,
+      value: DeliveryRates.percent(DeliveryRates.rate(DeliveryRates.reached(totals), ended)),
+      hint: `${number.format(DeliveryRates.reached(totals))} of ${number.format(ended)}`,
       status: "delivered,complained",
       isBad: false,
     },
     {
       name: "Not delivered",
-      value: formatPercent(lost),
+      value: DeliveryRates.percent(lost),
       hint: `${number.format(totals.bounced)} bounced, ${number.format(totals.failed)} failed${simulated(totals.bounced + totals.failed)}`,
       status: "bounced,failed",
       isBad: isHighRate("bounced", lost),
     },
     {
       name: "Complained",
-      value: formatPercent(complained),
+      value: DeliveryRates.percent(complained),
       hint: `${number.format(totals.complained)} complaints${simulated(totals.complained)}`,
       status: "complained",
       isBad: isHighRate("complained", complained),

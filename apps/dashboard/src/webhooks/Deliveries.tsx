@@ -3,13 +3,13 @@ import { useInfiniteQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { ChevronDown, SearchX, Send } from "lucide-react"
 import { useState } from "react"
+import * as DeliveryRates from "@waybill/domain/explanation/DeliveryRates"
 import * as Queries from "../api/Queries.ts"
 import type { Delivery } from "../api/Records.ts"
 import { SegmentedControl } from "../ui/controls/SegmentedControl.tsx"
 import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
 import { cx } from "../ui/display/cx.ts"
 import { eventName } from "../ui/display/eventName.ts"
-import { formatPercent } from "../ui/display/formatPercent.ts"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
@@ -101,7 +101,7 @@ const rateOf = (called: ReadonlyArray<Delivery>): string | undefined => {
   const accepted = called.filter(({ status }) => status === "delivered").length
   return called.length === 0
     ? undefined
-    : `${formatPercent(accepted / called.length)} of the last ${called.length} accepted`
+    : `${DeliveryRates.percent(accepted / called.length)} of the last ${called.length} accepted`
 }
 
 const COLUMNS =
