@@ -194,7 +194,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
     assert.match(webhook.secret, /^whsec_/u)
     const listed = yield* text("webhooks", "list")
     assert.notInclude(listed, webhook.secret)
-    assert.match(listed, /^id +url +events +state +last_answer\n.* enabled +-?$/mu)
+    assert.match(listed, /^id +url +state +last_answer +events\n.* enabled +-? +email\.bounced$/mu)
     assert.notStrictEqual((yield* json("webhooks", "rotate-secret", webhook.id)).secret, webhook.secret)
     const { id: delivery } = yield* json("webhooks", "test", webhook.id)
     assert.strictEqual((yield* json("webhooks", "deliveries", webhook.id))[0].id, delivery)

@@ -4,20 +4,20 @@ import { relativeTime } from "./relativeTime.ts"
 
 const GAP = 2
 /** Fewest columns of a terminal that a shortened value takes. */
-const MIN_WIDTH = 8
+const MIN_WIDTH = 12
 /** Columns that a narrow terminal keeps, with shorter values. */
 const MIN_COLUMNS = 3
 const ID = /^[a-z]{2,4}_[0-9a-z]{26}$/u
-/** A path with an id, of which a part is of no use either. */
-const PATH = /\/[a-z]{2,4}_[0-9a-z]{26}(?:\/|$)/u
+/** Ids whose commands take the begin of one too (`WholeId`). */
+const SHORTENED = /^(?:msg|req|inb|whd)_/u
+/** Characters of a shortened id: its kind, its time and six random bits. */
+const SHORT_LENGTH = 16
 const DOMAIN = /^[\w-]+(?:\.[\w-]+)+$/u
 const NUMBER = /^\d[\d,]*(?:\.\d+)?$/u
 /** Columns with a word that says how something is. */
 const OF_STATE = new Set(["status", "state", "enabled", "verdict", "ok", "type", "event_type"])
-/** Columns with a word that leads to its page. */
-const OF_CAUSE = new Set(["reason"])
-/** Columns for which a list is read: with the sentence of a server, or what a change set. */
-const OF_ANSWER = new Set(["reply", "last_answer", "changes"])
+/** Columns for which a table is read: with the sentence of a server, or what a change set. */
+const OF_ANSWER = new Set(["reply", "answer", "changes"])
 
 /** Text of an absent value. A column of these alone is left out. */
 export const EMPTY = "-"
@@ -56,10 +56,10 @@ export const pad = (text: string, width: number): string => text + " ".repeat(Ma
 interface Column {
   readonly name: string
   readonly cells: ReadonlyArray<string>
-  /** Ids, times and states are shown whole, because a part of them is of no use. */
+  /** Ids, times and states are not cut, because a part of them is of no use. */
   readonly isWhole: boolean
   readonly isId: boolean
-  /** Paths and sentences get lines of their own when a row is too wide for them, before ids do. */
+  /** Sentences get lines of their own when a row is too wide for them. */
   readonly isLong: boolean
   readonly isNumber: boolean
   /** Addresses are cut last: a list is read by them. */
@@ -84,9 +84,9 @@ const columnOf = (name: string, values: ReadonlyArray<unknown>, cell: Cell, now:
   return {
     name,
     cells: texts,
-    isWhole: isId || isTime || isDomain || OF_STATE.has(name) || OF_CAUSE.has(name),
+    isWhole: isId || isTime || isDomain || OF_STATE.has(name),
     isId,
-    isLong: OF_ANSWER.has(name) || texts.some((text) => PATH.test(text)),
+    isLong: OF_ANSWER.has(name),
     isNumber: !OF_STATE.has(name) && texts.every((text) => text === EMPTY || NUMBER.test(text)),
     isAddress: texts.some((text) => /^\S+@\S+(?: \+\d+)?$/u.test(text) || WEB_ADDRESS.test(text)),
     width: Math.max(...[headOf(name), ...texts].map(widthOf)),
@@ -99,32 +99,29 @@ const inColumn = (text: string, { isNumber, width }: Column): string => {
   return isNumber ? " ".repeat(width - widthOf(shown)) + shown : pad(shown, width)
 }
 
-/** Returns the lines below a row: as many values in each as it has columns for, with wider ones folded. */
-const linesBelow = (texts: ReadonlyArray<string>, columns: number): ReadonlyArray<string> => {
-  const lines: Array<string> = []
-  for (const text of texts) {
-    const beside = `${lines.at(-1) ?? ""}  ${text}`
-    if (lines.length > 0 && widthOf(beside) <= columns) lines[lines.length - 1] = beside
-    else lines.push(`  ${text}`)
-  }
-  return lines.flatMap((line) => folded(line, columns).split("\n"))
-}
-
 const totalOf = (columns: ReadonlyArray<Column>): number =>
   columns.reduce((sum, { width }) => sum + width, GAP * (columns.length - 1))
 
-/** Shortens the widest values until a row fits, and then leaves out the last columns. */
+/** Shortens ids that commands take shortened. */
+const withShortIds = (column: Column): Column => {
+  if (!column.cells.some((text) => SHORTENED.test(text))) return column
+  const cells = column.cells.map((text) => (ID.test(text) ? clip(text, SHORT_LENGTH + 1) : text))
+  return { ...column, cells, width: Math.max(...[headOf(column.name), ...cells].map(widthOf)) }
+}
+
+/** Leaves out the last columns until the others fit, and shortens their widest values; those of few columns are all cut. */
 const fit = (columns: ReadonlyArray<Column>, width: number): ReadonlyArray<Column> => {
+  const isFew = columns.length <= MIN_COLUMNS
+  const isCut = ({ isId, isWhole }: Column) => (isFew ? !isId : !isWhole)
+  const least = columns.map((each) => (isCut(each) ? { ...each, width: Math.min(each.width, MIN_WIDTH) } : each))
+  if (columns.length > 1 && totalOf(least) > width) return fit(columns.slice(0, -1), width)
   const fitted = [...columns]
   while (totalOf(fitted) > width) {
-    const wide = fitted.filter(({ isWhole, width }) => !isWhole && width > MIN_WIDTH)
-    const others = wide.filter(({ isAddress }) => !isAddress)
-    const last = fitted.length > MIN_COLUMNS ? wide : fitted.filter(({ isId, width }) => !isId && width > MIN_WIDTH)
-    const [widest] = (others.length > 0 ? others : last).toSorted((one, other) => other.width - one.width)
-    if (widest === undefined) {
-      if (fitted.length === 1) return fitted
-      fitted.pop()
-    } else fitted[fitted.indexOf(widest)] = { ...widest, width: widest.width - 1 }
+    const cut = fitted.filter((each) => isCut(each) && each.width > MIN_WIDTH)
+    const first = cut.filter(({ isAddress, isWhole }) => !isAddress && !isWhole)
+    const [widest] = (first.length > 0 ? first : cut).toSorted((one, other) => other.width - one.width)
+    if (widest === undefined) return fitted
+    fitted[fitted.indexOf(widest)] = { ...widest, width: widest.width - 1 }
   }
   return fitted
 }
@@ -146,13 +143,10 @@ export const write = (
     ),
   )
   const shown = all.filter(({ cells }) => cells.some((text) => text !== EMPTY))
-  // Ids are long, and needed whole but not read, so that they give way to what is read.
-  const isWide = (below: ReadonlyArray<Column>) =>
-    totalOf(shown.filter((column) => !below.includes(column))) > style.columns
-  const long = isWide([]) ? shown.filter(({ isLong }) => isLong) : []
-  const allBelow = isWide(long) ? shown.filter(({ isId, isLong }) => isId || isLong) : long
-  const below = allBelow.length < shown.length ? allBelow : []
-  const beside = shown.filter((column) => !below.includes(column))
+  const isWide = totalOf(shown) > style.columns
+  const below = isWide && shown.length > 1 ? shown.filter(({ isLong }) => isLong) : []
+  const others = shown.filter((column) => !below.includes(column))
+  const beside = totalOf(others) > style.columns ? others.map(withShortIds) : others
   const columns = fit(beside, style.columns)
   const head = columns.map((column) => inColumn(headOf(column.name), column)).join("  ")
   const lines = rows.flatMap((_, nth) => [
@@ -163,19 +157,16 @@ export const write = (
       })
       .join("  ")
       .trimEnd(),
-    ...linesBelow(
-      below.flatMap(({ cells, isId, name }) =>
-        cells[nth] === EMPTY ? [] : `${name === "id" || !isId ? "" : `${headOf(name)} `}${cells[nth]}`,
-      ),
-      style.columns,
-    ).map((line) => OutputStyle.coloured(line, "dim", style)),
+    ...below
+      .flatMap(({ cells }) => (cells[nth] === EMPTY ? [] : folded(`  ${cells[nth]}`, style.columns).split("\n")))
+      .map((line) => OutputStyle.coloured(line, "dim", style)),
   ])
   const left = beside.slice(columns.length).map(({ name }) => headOf(name))
-  const note = left.length === 0 ? [] : [`Without ${left.join(", ")}: --wide shows all.`]
+  const note = folded(`Without ${left.join(", ")}: --wide shows all.`, style.columns)
   return [
     OutputStyle.coloured(head.trimEnd(), "dim", style),
     ...lines,
-    ...note.map((text) => OutputStyle.coloured(text, "dim", style)),
+    ...(left.length === 0 ? [] : [OutputStyle.coloured(note, "dim", style)]),
   ].join("\n")
 }
 

@@ -62,7 +62,7 @@ const list = DataCommand.list(
   "list",
   "List an account's keys",
   { account: AccountArgument.account },
-  ["id", "name", "prefix", "mode", "scopes", "status", "last_used_at"],
+  ["id", "name", "status", "mode", "last_used_at", "scopes", "prefix"],
   function* ({ account }) {
     const account_id = yield* AccountArgument.idOf(account)
     const keys = yield* Cells.inCellOf(account_id, ApiKeys.list(yield* NewIds.now, account_id))

@@ -35,7 +35,7 @@ const list = DataCommand.command(
     ),
   },
   function* ({ account, json }) {
-    const columns = ["id", "account_id", "email_id", "received_at", "address", "size_bytes", "reason"]
+    const columns = ["id", "received_at", "address", "reason", "size_bytes", "email_id", "account_id"]
     const { missing, rows } = yield* UnreadReports.list(Option.getOrUndefined(account))
     yield* Output.print(rows, { json, columns })
     yield* CellsLeftOut.refuse(missing)

@@ -45,7 +45,7 @@ const record = Effect.fnUntraced(function* (id: Id.UserId, decide: typeof Team.s
 })
 
 const list = DataCommand.command("list", "List users of the dashboard and their accounts", {}, function* ({ json }) {
-  const columns = ["id", "email", "name", "operator", "account_id", "role", "status"]
+  const columns = ["email", "name", "role", "status", "operator", "id", "account_id"]
   const { missing, rows } = yield* Users.list()
   yield* Output.print(rows, { json, columns })
   yield* CellsLeftOut.refuse(missing)

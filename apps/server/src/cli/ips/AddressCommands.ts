@@ -17,7 +17,7 @@ const ehlo = Options.text("ehlo", "Name of the address in EHLO, which must lead 
 const poolName = Flag.String("pool").pipe(Flag.withDescription("Pool of the address"))
 const site = Options.text("site", "Provider, such as google.com, or the servers of a domain; all mail if left out")
 
-const COLUMNS = ["address", "pool", "ehlo", "warm_up", "today", "paused", "names", "blocklists", "hosts"]
+const COLUMNS = ["address", "pool", "today", "paused", "names", "blocklists", "warm_up", "ehlo", "hosts"]
 
 /** A row of the table, in which a cell is a text. */
 const row = ({ address, ehlo, hosts, listings, names, pauses, pool, today, warm_up }: Operate.SourceAddress) => ({

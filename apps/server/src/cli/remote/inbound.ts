@@ -6,13 +6,14 @@ import { CommandRefused } from "../../process/CommandRefused.ts"
 import * as Options from "../Options.ts"
 import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
-import { ApiClient, call, firstOf } from "./ApiClient.ts"
+import { ApiClient, firstOf } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
 import { inboundRoutes } from "./inboundRoutes.ts"
+import * as WholeId from "./WholeId.ts"
 
-const COLUMNS = ["id", "created_at", "status", "from", "to", "subject"]
+const COLUMNS = ["created_at", "status", "from", "subject", "id", "to"]
 
-const id = Argument.String("id").pipe(Argument.withDescription("Id of a received mail, inb_…"))
+const id = Argument.String("id").pipe(Argument.withDescription("Id of a received mail, inb_…, or the begin of one"))
 
 const list = DataCommand.firstOf(
   "list",
@@ -48,7 +49,7 @@ const shown = (mail: Readonly<Record<string, unknown>>) => {
 }
 
 const get = DataCommand.command("get", "Show a received mail and its text", { id }, function* ({ id, json }) {
-  const mail = yield* call((client) => client.inbound.get(id))
+  const mail = yield* WholeId.call(id, (client, id) => client.inbound.get(id))
   if (json) return yield* Output.printJson(mail, 2)
   const { attachments, headers: _, html: __, object: ___, stripped_text: ____, text, ...record } = mail
   yield* Output.printOne(shown({ ...record }), { json })
@@ -67,7 +68,7 @@ const raw = DataCommand.told(
     file: Argument.String("file").pipe(Argument.withDescription("File to write, such as mail.eml")),
   },
   function* ({ file, id }) {
-    const bytes = yield* call((client) => client.inbound.raw(id))
+    const bytes = yield* WholeId.call(id, (client, id) => client.inbound.raw(id))
     yield* Effect.tryPromise({
       try: () => fs.writeFile(file, new Uint8Array(bytes), { mode: 0o600 }),
       catch: (cause) =>
@@ -79,7 +80,7 @@ const raw = DataCommand.told(
 )
 
 const remove = DataCommand.record("remove", "Delete a received mail with its content", { id }, function* ({ id }) {
-  return yield* call((client) => client.inbound.remove(id))
+  return yield* WholeId.call(id, (client, id) => client.inbound.remove(id))
 })
 
 const replay = DataCommand.record(
@@ -87,8 +88,8 @@ const replay = DataCommand.record(
   "Apply the routes to a received mail again, and call its webhooks",
   { id },
   function* ({ id }) {
-    const { routes, status } = yield* call((client) => client.inbound.replay(id))
-    return { id, status, routes }
+    const { id: mail, routes, status } = yield* WholeId.call(id, (client, id) => client.inbound.replay(id))
+    return { id: mail, status, routes }
   },
   ({ routes, ...record }) => ({ ...record, routes: routes.map(({ action }) => action).join(", ") }),
 )
@@ -104,7 +105,7 @@ const forward = DataCommand.record(
     ),
   },
   function* ({ id, to }) {
-    return yield* call((client) => client.inbound.forward(id, to))
+    return yield* WholeId.call(id, (client, id) => client.inbound.forward(id, to))
   },
 )
 

@@ -10,8 +10,9 @@ import * as Output from "../Output.ts"
 import * as OutputStyle from "../OutputStyle.ts"
 import { ApiClient, call, firstOf } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
+import * as WholeId from "./WholeId.ts"
 
-const COLUMNS = ["id", "url", "events", "state", "last_answer"]
+const COLUMNS = ["id", "url", "state", "last_answer", "events"]
 const DELIVERY_COLUMNS = [
   "id",
   "created_at",
@@ -22,7 +23,7 @@ const DELIVERY_COLUMNS = [
   "next_attempt_at",
   "last_answer",
 ]
-const ATTEMPT_COLUMNS = ["at", "status", "duration_ms", "last_answer"]
+const ATTEMPT_COLUMNS = ["at", "status", "duration_ms", "answer"]
 
 const id = Argument.String("id").pipe(Argument.withDescription("Webhook id"))
 const events = Flag.String("event").pipe(
@@ -111,6 +112,10 @@ const test = DataCommand.command("test", "Send a signed test event to a webhook"
   if (!json) yield* Output.say(`\`waybill webhooks deliveries ${id}\` shows the answer.`)
 })
 
+/** Calls the API with a delivery of a webhook, of whose id the begin is enough. */
+const deliveryOf = <A>(webhook: string, text: string, request: (client: Waybill, id: string) => Promise<A>) =>
+  WholeId.call(text, request, (client, query) => client.webhooks.deliveries(webhook, query))
+
 const deliveries = DataCommand.command(
   "deliveries",
   "List the deliveries of a webhook, newest first, or show one",
@@ -125,16 +130,19 @@ const deliveries = DataCommand.command(
   },
   function* ({ delivery, email, id, json, limit }) {
     if (Option.isSome(delivery)) {
-      const { history, ...record } = yield* call((client) => client.webhooks.delivery(id, delivery.value))
+      const { history, ...record } = yield* deliveryOf(id, delivery.value, (client, delivery) =>
+        client.webhooks.delivery(id, delivery),
+      )
       if (json || !(yield* OutputStyle.isTerminal)) return yield* Output.printOne({ ...record, history }, { json })
       yield* Output.printOne({ ...record, status: shownDeliveryStatus(record) }, { json })
       if (history.length === 0) return
       yield* Output.say("")
-      const attempts = history.map((call) => ({ ...call, last_answer: call.error ?? call.response_body }))
+      const attempts = history.map((call) => ({ ...call, answer: call.error ?? call.response_body }))
       return yield* Output.print(attempts, { json, columns: ATTEMPT_COLUMNS })
     }
+    const email_id = Option.isNone(email) ? email : Option.some(yield* WholeId.find(email.value))
     const { more, rows } = yield* firstOf(
-      (client) => client.webhooks.allDeliveries(id, Flags.present({ email_id: email })),
+      (client) => client.webhooks.allDeliveries(id, Flags.present({ email_id })),
       limit,
     )
     const shown = json ? rows : rows.map((row) => ({ ...row, status: shownDeliveryStatus(row) }))
@@ -150,8 +158,8 @@ const replay = DataCommand.record(
     delivery: Argument.String("delivery").pipe(Argument.withDescription("Id of the delivery")),
   },
   function* ({ delivery, id }) {
-    const { status } = yield* call((client) => client.webhooks.replayDelivery(id, delivery))
-    return { id: delivery, webhook_id: id, status }
+    const replayed = yield* deliveryOf(id, delivery, (client, delivery) => client.webhooks.replayDelivery(id, delivery))
+    return { id: replayed.id, webhook_id: id, status: replayed.status }
   },
 )
 

@@ -9,12 +9,13 @@ import * as Output from "../../Output.ts"
 import * as OutputStyle from "../../OutputStyle.ts"
 import { ApiClient, call } from "../ApiClient.ts"
 import * as Flags from "../Flags.ts"
+import * as WholeId from "../WholeId.ts"
 import { cancel } from "./cancel.ts"
 import * as EmailList from "./EmailList.ts"
 import * as EventLines from "./EventLines.ts"
 
 const TIMELINE_COLUMNS = ["version", "occurred_at", "type", "actor", "data"]
-const id = Argument.String("id").pipe(Argument.withDescription("Email id, msg_…"))
+const id = Argument.String("id").pipe(Argument.withDescription("Email id, msg_…, or the begin of one"))
 
 const WHOLE_ADDRESS = /[^\s@<]@[^\s@]/u
 
@@ -78,7 +79,7 @@ const replyOf = (smtp: T.SmtpAnswer | null): string | null =>
   smtp === null ? null : [smtp.code, smtp.enhanced_code, smtp.response].filter((part) => part !== null).join(" ")
 
 const get = DataCommand.command("get", "Show an email, its recipients and its text", { id }, function* ({ id, json }) {
-  const email = yield* call((client) => client.logs.get(id))
+  const email = yield* WholeId.call(id, (client, id) => client.logs.get(id))
   if (json) return yield* Output.printJson(email, 2)
   const { content, object: _, recipients, ...stored } = email
   const [record = stored] = yield* EmailList.withShownStatus([stored])
@@ -107,7 +108,7 @@ const timeline = DataCommand.command(
   "Show everything that happened to an email",
   { id },
   function* ({ id, json }) {
-    const { data } = yield* call((client) => client.logs.events(id))
+    const { data } = yield* WholeId.call(id, (client, id) => client.logs.events(id))
     if (json) return yield* Output.printJson(data, 2)
     const keyNames = yield* keyNamesOf(data)
     const { columns, ...style } = yield* OutputStyle.current
@@ -125,7 +126,7 @@ const resend = DataCommand.record(
   "Send an email again to the recipients that it did not reach, as a new email",
   { id },
   function* ({ id }) {
-    return { ...(yield* call((client) => client.emails.resend(id))), resent: id }
+    return yield* WholeId.call(id, async (client, id) => ({ ...(await client.emails.resend(id)), resent: id }))
   },
 )
 

@@ -2,7 +2,8 @@ import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import * as Options from "../../Options.ts"
 import * as Output from "../../Output.ts"
-import { ApiClient, call } from "../ApiClient.ts"
+import { ApiClient } from "../ApiClient.ts"
+import * as WholeId from "../WholeId.ts"
 
 export const receipt = Command.make(
   "receipt",
@@ -12,7 +13,9 @@ export const receipt = Command.make(
   },
   Effect.fn(function* ({ id, redact }) {
     const query = Option.match(redact, { onNone: () => ({}), onSome: (fields) => ({ redact: fields }) })
-    const receipt = yield* call(({ emails, inbound }) => (id.startsWith("inb_") ? inbound : emails).receipt(id, query))
+    const receipt = yield* WholeId.call(id, ({ emails, inbound }, id) =>
+      (id.startsWith("inb_") ? inbound : emails).receipt(id, query),
+    )
     yield* Output.printJson(receipt, 2)
   }),
 ).pipe(

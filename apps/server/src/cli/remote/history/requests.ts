@@ -1,10 +1,11 @@
 import { Argument, Command } from "effect/cli"
 import * as Options from "../../Options.ts"
 import * as DataCommand from "../../DataCommand.ts"
-import { ApiClient, call, firstOf } from "../ApiClient.ts"
+import { ApiClient, firstOf } from "../ApiClient.ts"
 import * as Flags from "../Flags.ts"
+import * as WholeId from "../WholeId.ts"
 
-const COLUMNS = ["created_at", "status", "reason", "method", "id", "path"]
+const COLUMNS = ["created_at", "status", "request", "reason", "id"]
 
 const list = DataCommand.firstOf(
   "list",
@@ -21,16 +22,16 @@ const list = DataCommand.firstOf(
   function* ({ json: _, limit, ...filters }) {
     return yield* firstOf((client) => client.requests.all(Flags.present(filters)), limit)
   },
-  undefined,
+  (request) => ({ ...request, request: `${request.method} ${request.path}` }),
   "No requests match.",
 )
 
 const get = DataCommand.record(
   "get",
   "Show an API request with its masked body and answer",
-  { id: Argument.String("id").pipe(Argument.withDescription("Request id, req_…")) },
+  { id: Argument.String("id").pipe(Argument.withDescription("Request id, req_…, or the begin of one")) },
   function* ({ id }) {
-    return yield* call((client) => client.requests.get(id))
+    return yield* WholeId.call(id, (client, id) => client.requests.get(id))
   },
 )
 

@@ -1,0 +1,95 @@
+import * as RequestLogWriter from "@waybill/store/requests/RequestLogWriter"
+import { Clock, Effect } from "effect"
+import * as OutputStyle from "../../../apps/server/src/cli/OutputStyle.ts"
+import * as TerminalTable from "../../../apps/server/src/cli/TerminalTable.ts"
+import { assert, layer } from "../../support/effectTest.ts"
+import { NOWHERE } from "../../support/nowhere.ts"
+import * as CommandLine from "../../support/process/CommandLine.ts"
+import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
+
+const NARROW = { columns: 80, hasColours: false }
+const flush = Effect.flatMap(
+  RequestLogWriter.RequestLogWriter,
+  (writer) => writer?.flush ?? Effect.die("requests are not logged"),
+)
+
+const LONG_ADDRESS = "firstname.lastname@customer-international.example"
+
+layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true })("a terminal of 80 columns", (it) => {
+  /** An account with values as long as those of customers, and functions that run commands. */
+  const setUp = Effect.gen(function* () {
+    const { call, key, send, world } = yield* signUp({
+      domains: ["acme.test", "notifications.acme-international.test"],
+    })
+    const env = { WAYBILL_URL: world.url, WAYBILL_KEY: key, XDG_CONFIG_HOME: NOWHERE }
+    const type = (...words: ReadonlyArray<string>) =>
+      Effect.provideService(CommandLine.typeWith(env, ...words), OutputStyle.StandardOutput, NARROW)
+    const json = (...words: ReadonlyArray<string>) =>
+      Effect.map(CommandLine.typeWith(env, ...words, "--json"), ({ output }) => JSON.parse(output))
+    return { call, json, send, type }
+  })
+
+  it.effect("shows every list with one line for each record, and commands take the ids that it shows", function* () {
+    const { call, json, send, type } = yield* setUp
+    const now = yield* Clock.currentTimeMillis
+    yield* call("POST", "/v1/suppressions", { email: LONG_ADDRESS })
+    yield* send({ to: LONG_ADDRESS })
+    const sent = yield* send({
+      to: ["ana@example.org", LONG_ADDRESS],
+      subject: "Your order 7041 of November has shipped",
+    })
+    const scheduled_at = new Date(now + 30 * 3_600_000).toISOString()
+    yield* send({ to: "bo@example.org", subject: "Your order 7042 of November has shipped", scheduled_at })
+    yield* call("GET", `/v1/email/logs/${sent}`)
+    const url = "https://hooks.customer-portal.acme.example/waybill/v1/orders"
+    const { json: webhook } = yield* call("POST", "/v1/webhooks", { url, events: ["email.bounced", "email.failed"] })
+    yield* call("POST", `/v1/webhooks/${webhook.id}/test`)
+    const text = { subject: "Hi", text: "Hi" }
+    yield* call("POST", "/v1/templates", { ...text, alias: "order-shipped-partly", name: "Order shipped in part" })
+    const from = "Ana Silva <ana.silva@customer-international.example>"
+    yield* call("POST", "/v1/test/inbound", {
+      from,
+      to: ["support@acme.test"],
+      subject: "Where is my order 7041?",
+      text: "?",
+    })
+    const match = { to: "support@acme.test", from: "*@customer-international.example" }
+    yield* call("POST", "/v1/inbound/routes", { match, action: { type: "forward", to: ["team@acme.test"] } })
+    const lists = [
+      "emails list",
+      "requests list --path /v1/email",
+      "suppressions list",
+      "domains list",
+      "webhooks list",
+      `webhooks deliveries ${webhook.id}`,
+      "templates list",
+      "inbound list",
+      "inbound routes list",
+    ]
+    for (const list of lists) {
+      yield* flush
+      const records = yield* json(...list.split(" "))
+      const { output } = yield* type(...list.split(" "))
+      const [, ...rows] = output.split("\n").filter((line) => !line.startsWith("Without "))
+      assert.lengthOf(rows, records.length, output)
+      assert.isAbove(rows.length, 0, list)
+      for (const line of output.split("\n")) assert.isAtMost(TerminalTable.widthOf(line), 80, line)
+    }
+    const idIn = (output: string) => /\b(?:msg|req|inb|whd)_\w+…/u.exec(output)?.[0] ?? ""
+    for (const [list, get] of [
+      ["emails list", "emails get"],
+      ["emails list", "emails timeline"],
+      ["requests list --path /v1/email", "requests get"],
+      ["inbound list", "inbound get"],
+      [`webhooks deliveries ${webhook.id}`, `webhooks deliveries ${webhook.id}`],
+    ] as const) {
+      const begin = idIn((yield* type(...list.split(" "))).output)
+      assert.isAbove(begin.length, 16, list)
+      const { errors, output } = yield* type(...get.split(" "), begin)
+      assert.strictEqual(errors, "", get)
+      if (!get.endsWith("timeline")) assert.include(output, begin.slice(0, -1))
+    }
+    const other = yield* type("requests", "get", "req_000000000000")
+    assert.include(other.errors, "must be an id: req_ followed by 26 characters")
+  })
+})
