@@ -39,6 +39,9 @@ const withDue =
 
 const isScheduled = ({ status }: { readonly status: string }): boolean => status === "scheduled"
 
+type Timed = Pick<T.EmailLog, "scheduled_at">
+const byDueTime = (one: Timed, other: Timed): number => (one.scheduled_at ?? "").localeCompare(other.scheduled_at ?? "")
+
 /** Lists the emails that a query finds; a person at a terminal is told how many there are. */
 export const print = Effect.fnUntraced(function* (typed: T.LogsQuery, limit: number, json: boolean) {
   const context = { keys: undefined, now: yield* Clock.currentTimeMillis }
@@ -50,8 +53,9 @@ export const print = Effect.fnUntraced(function* (typed: T.LogsQuery, limit: num
   const rows = yield* withShownStatus(found.rows.map((email) => ({ ...email, to: missedFirst(email, email.to) })))
   const more = isTerminal && found.more !== undefined ? yield* counted(query, limit) : found.more
   const columns = rows.some(isScheduled) ? COLUMNS_OF_SCHEDULED : COLUMNS
+  const ordered = more === undefined && rows.every(isScheduled) ? rows.toSorted(byDueTime) : rows
   yield* Output.printFirst(
-    { rows: isTerminal ? rows.map(withDue(context.now)) : rows, more },
+    { rows: isTerminal ? ordered.map(withDue(context.now)) : ordered, more },
     { json, columns: isTerminal ? TERMINAL_COLUMNS : columns, none: "No emails match." },
   )
 })
