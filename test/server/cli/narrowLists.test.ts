@@ -1,4 +1,6 @@
+import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import * as RequestLogWriter from "@waybill/store/requests/RequestLogWriter"
+import * as Follower from "@waybill/store/feed/Follower"
 import { Clock, Effect } from "effect"
 import * as OutputStyle from "../../../apps/server/src/cli/OutputStyle.ts"
 import * as TerminalTable from "../../../apps/server/src/cli/TerminalTable.ts"
@@ -91,5 +93,23 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true })("a t
     }
     const other = yield* type("requests", "get", "req_000000000000")
     assert.include(other.errors, "must be an id: req_ followed by 26 characters")
+  })
+
+  it.effect("counts emails as the overview does, in all and by domain, tag, provider, key and day", function* () {
+    const { json, send, type } = yield* setUp
+    assert.strictEqual((yield* type("stats")).output, "No email in this period.")
+    yield* send({ to: "ana@gmail.com", tags: ["receipt"] })
+    yield* send({ to: ["bo@acme.example", "cy@acme.example"], from: "hi@notifications.acme-international.test" })
+    while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
+    const { output } = yield* type("stats")
+    assert.match(output, /^status +count\naccepted +3\ndelivered +0\nbounced +0\nfailed +0\ncomplained +0\nqueued +3$/u)
+    const by = (group: string) => Effect.map(type("stats", "--since", "24h", "--by", group), ({ output }) => output)
+    assert.match(yield* by("provider"), /^provider +accepted\nother +2\ngmail +1$/u)
+    assert.match(yield* by("tag"), /^tag +accepted\nreceipt +1$/u)
+    assert.match(yield* by("domain"), /^domain +accepted\nnotifications\.\S+ +2\nacme\.test +1$/u)
+    assert.match(yield* by("key"), /^key +accepted\ntest +3$/u)
+    assert.match(yield* by("day"), /^day +accepted\n\d{4}-\d\d-\d\d +\d$/mu)
+    const found = yield* json("stats", "--by", "domain")
+    assert.deepStrictEqual([found.object, found.group_by, found.data.length], ["stats", ["domain"], 2])
   })
 })

@@ -13,6 +13,7 @@ import * as LoginCommands from "../cli/remote/LoginCommands.ts"
 import { profiles } from "../cli/remote/profiles.ts"
 import { receipt } from "../cli/remote/history/receipt.ts"
 import { requests } from "../cli/remote/history/requests.ts"
+import { stats } from "../cli/remote/history/stats.ts"
 import { send } from "../cli/remote/emails/send.ts"
 import { suppressions } from "../cli/remote/suppressions.ts"
 import { templates } from "../cli/remote/templates/templates.ts"
@@ -28,6 +29,7 @@ export const commands = [
   emails,
   receipt,
   logs,
+  stats,
   domains,
   webhooks,
   suppressions,

@@ -15,6 +15,7 @@ export const REMOTE: ReadonlySet<string> = new Set([
   "emails",
   "receipt",
   "logs",
+  "stats",
   "domains",
   "webhooks",
   "suppressions",

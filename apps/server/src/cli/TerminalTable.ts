@@ -13,7 +13,7 @@ const SHORTENED = /^(?:msg|req|inb|whd)_/u
 /** Characters of a shortened id: its kind, its time and six random bits. */
 const SHORT_LENGTH = 16
 const DOMAIN = /^[\w-]+(?:\.[\w-]+)+$/u
-const NUMBER = /^\d[\d,]*(?:\.\d+)?$/u
+const NUMBER = /^\d[\d,]*(?:\.\d+)?%?$/u
 /** Columns with a word that says how something is. */
 const OF_STATE = new Set(["status", "state", "enabled", "verdict", "ok", "type", "event_type"])
 /** Columns for which a table is read: with the sentence of a server, or what a change set. */
