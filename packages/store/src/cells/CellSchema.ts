@@ -1,4 +1,5 @@
 import { Data, Effect, Result } from "effect"
+import * as Database from "../database/Database.ts"
 import * as MigrationFiles from "../database/MigrationFiles.ts"
 import * as Migrations from "../database/Migrations.ts"
 import type { Fragment } from "effect/sql/Statement"
@@ -6,6 +7,7 @@ import * as CellName from "../routing/CellName.ts"
 import { Cells } from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import { Sql } from "../postgres/Sql.ts"
+import * as SqlErrors from "../postgres/SqlErrors.ts"
 import * as NodeCell from "./NodeCell.ts"
 import * as PositionNumbers from "./PositionNumbers.ts"
 
@@ -32,7 +34,7 @@ export const make = Effect.fn("CellSchema.make")(function* (name: string) {
   const sql = yield* Sql
   const { refresh } = yield* Cells
   const cell = yield* parseName(name)
-  const making = (yield* inCell(CellName.FIRST, isCitus(sql))) ? makeOnNode(sql, cell) : makeHere(sql, cell)
+  const making = (yield* inCell(CellName.FIRST, isCitus(sql))) ? inTurn(makeOnNode(sql, cell)) : makeHere(sql, cell)
   yield* inCell(CellName.FIRST, making)
   yield* refresh
   return cell
@@ -96,6 +98,13 @@ const makeTables = Effect.fnUntraced(function* (sql: Sql, cell: CellName.CellNam
   for (const file of yield* Effect.promise(() => MigrationFiles.read()))
     for (const statement of MigrationFiles.at(file, "every")) yield* sql.unsafe(statement)
 })
+
+/** Advisory lock of the making of a cell that takes a number (`Database.oneProcessAtATime`). */
+const MAKING = 2
+
+/** Makes cells one at a time, so that none is begun for which there is no number in the end. */
+export const inTurn = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  SqlErrors.orUnavailable(Database.oneProcessAtATime(MAKING)(work))
 
 const placeFollowers = (sql: Sql, position: Fragment) => sql`UPDATE followers SET position = ${position}`
 

@@ -94,7 +94,7 @@ export const make = Effect.fn("ServerCell.make")(
     yield* refresh
     return cell
   },
-  (work) => inCell(CellName.FIRST, work),
+  (work) => inCell(CellName.FIRST, CellSchema.inTurn(work)),
 )
 
 interface Addressed {

@@ -213,3 +213,35 @@ layer(World.layer, { excludeTestServices: true })("servers", (it) => {
     TIMEOUT,
   )
 })
+
+layer(World.layer, { excludeTestServices: true })("two commands at once", (it) => {
+  it.effect(
+    "that take the last number: one makes its cell, and the other one is refused and leaves its database empty",
+    function* () {
+      const sql = yield* Sql
+      yield* sql`SELECT setval('cell_number', 62)`
+      const servers = [yield* CellServers.make, yield* CellServers.make]
+      const added = yield* Effect.forEach(
+        servers.entries(),
+        ([nth, server]) => waybillOf(Redacted.value(server.url()), "add", `cell_${nth}`, "--url", "-"),
+        { concurrency: "unbounded" },
+      )
+      const refused = added.findIndex(({ isDone }) => !isDone)
+      assert.deepStrictEqual(added.map(({ isDone }) => isDone).toSorted(), [false, true], added[0]?.output)
+      assert.include(added[refused]?.output, "63 cells were made on servers or nodes")
+      const loser = servers[refused]
+      assert(loser !== undefined)
+      const empty = yield* otherClient(loser.url())
+      const left = yield* empty.query(
+        `SELECT obj_description('public'::regnamespace, 'pg_namespace') AS mark,
+          (SELECT count(*)::int FROM pg_class WHERE relnamespace = 'public'::regnamespace) AS tables`,
+      )
+      assert.strictEqual(left[0]?.["tables"], 0)
+      assert.notInclude(String(left[0]?.["mark"]), "waybill")
+      const { names, refresh } = yield* Cells.Cells
+      yield* refresh
+      assert.deepStrictEqual(yield* names, ["public", `cell_${1 - refused}`])
+    },
+    TIMEOUT,
+  )
+})
