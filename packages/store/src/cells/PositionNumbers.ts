@@ -104,3 +104,15 @@ export const passBy = (sql: Sql, position: bigint) =>
         END IF;
       END IF;
     END $$`)
+
+/** Positions that the log of Postgres, and so a standby, has of a sequence before they are given (SEQ_LOG_VALS). */
+const LOGGED_AHEAD = 32
+
+/** Notes a position that only a copy of the fiber's cell has given which also has all that was committed until now. */
+export const mark = Effect.fn("PositionNumbers.mark")(function* () {
+  const server = yield* (yield* Cells).serverOf(yield* CurrentCell)
+  if (server === undefined || server.isNode) return
+  const sql = yield* Sql
+  yield* passBy(sql, (yield* lastGiven(sql)) + BigInt(LOGGED_AHEAD * STEP))
+  yield* note()
+})

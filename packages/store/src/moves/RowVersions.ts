@@ -16,9 +16,11 @@ export type PartSums = ReadonlyMap<number, Sum>
 const rowOf = (columns: ReadonlyArray<string>, alias: string): string =>
   `ROW(${columns.map((column) => `${alias}."${column.replaceAll('"', '""')}"`).join(", ")})`
 
+const keyHash = (table: MovedTables.MovedTable, alias: string): string =>
+  `hashtextextended(${rowOf(table.key, alias)}::text, 0)`
+
 /** SQL of the number of a row's part. */
-export const part = (table: MovedTables.MovedTable, alias: string): string =>
-  `(hashtextextended(${rowOf(table.key, alias)}::text, 0) & ${PARTS - 1})::int`
+const part = (table: MovedTables.MovedTable, alias: string): string => `(${keyHash(table, alias)} & ${PARTS - 1})::int`
 
 /** SQL of the hash of a whole row. */
 export const hash = (table: MovedTables.MovedTable, alias: string): string =>
@@ -42,31 +44,37 @@ export interface Source {
   readonly accounts: ReadonlyArray<string>
 }
 
+/** When the server was started, in microseconds. A promoted standby was started at another time than its primary. */
+const STARTED = "(SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint)"
+
 /**
- * Reads the versions of the rows of accounts: sums of hashes of their keys and of the transactions that wrote them, which are
- * only to be compared with those of the same server. Reads no values that are stored outside the row, such as large content.
+ * Reads the versions of the rows of accounts: sums of hashes of their keys, of the transactions that wrote them, and of the start of
+ * the server. They are only to be compared with those of the same server, and all differ if it has failed over meanwhile: the new
+ * primary gives the numbers of transactions that it lost to others. Reads no values that are stored outside the row, such as large
+ * content.
  */
-export const read = (sql: Sql, source: Source, table: MovedTables.MovedTable) => {
-  const version = `hashtextextended(ROW(${rowOf(table.key, "r")}, r.xmin)::text, 0)::numeric`
-  return sumsBy(sql, source, table, version)
-}
+export const read = (sql: Sql, source: Source, table: MovedTables.MovedTable) =>
+  sumsBy(sql, source, table, `hashint8extended(key, xmin::text::bigint # ${STARTED})`, "r.xmin")
 
 /** Reads the sums of the hashes of whole rows, of some parts or of all. */
 export const readSums = (sql: Sql, source: Source, table: MovedTables.MovedTable, parts?: ReadonlyArray<number>) =>
-  sumsBy(sql, source, table, `${hash(table, "r")}::numeric`, parts)
+  sumsBy(sql, source, table, "row_hash", `${hash(table, "r")} AS row_hash`, parts)
 
+/** Sums a value, made of a column of the rows and of the hash of their key, which is made once for each row. */
 const sumsBy = (
   sql: Sql,
   { accounts, schema }: Source,
   table: MovedTables.MovedTable,
   value: string,
+  column: string,
   parts?: ReadonlyArray<number>,
 ) =>
   Effect.map(
     sql<Sum & { readonly part: number }>`
-      SELECT ${sql.literal(part(table, "r"))} AS part, count(*)::int AS rows, sum(${sql.literal(value)})::text AS sum
-      FROM ${sql(`${schema}.${table.name}`)} r
-      WHERE ${MovedTables.isOf(sql, table, "r", accounts)} AND ${isIn(sql, table, "r", parts)} GROUP BY 1`,
+      SELECT (key & ${sql.literal(String(PARTS - 1))})::int AS part, count(*)::int AS rows, sum(${sql.literal(value)})::text AS sum
+      FROM (SELECT ${sql.literal(keyHash(table, "r"))} AS key, ${sql.literal(column)} FROM ${sql(`${schema}.${table.name}`)} r
+        WHERE ${MovedTables.isOf(sql, table, "r", accounts)} AND ${isIn(sql, table, "r", parts)} OFFSET 0) AS keyed
+      GROUP BY 1`,
     (rows): PartSums => new Map(rows.map((row) => [row.part, row])),
   )
 

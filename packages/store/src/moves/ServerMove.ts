@@ -202,6 +202,8 @@ const switchServers = (
     const given = yield* inCell(from, PositionNumbers.lastGiven(sql))
     yield* inCell(to, PositionNumbers.passBy(sql, given > last ? given : last))
     const copied = yield* inTime("rows", copyLast(sql, move, compared, last, yield* left))
+    // A standby of the new cell that lacks the copies is refused as its database (`cells address`).
+    yield* inCell(to, PositionNumbers.mark())
     const both = bothOf(sql, move)
     // Finds also copies that something else has changed, since all versions are read again.
     const checking = Effect.flatMap(ComparedRows.readChanged(sql, both, tables, compared), (parts) =>
@@ -237,6 +239,8 @@ const clean = Effect.fnUntraced(function* (
   yield* inCell(to, MoveSteps.stay(sql, schemas.to, account_id))
   yield* inCell(to, WakeUps.wake(sql, KINDS))
   yield* report(`the account is in ${to}; deleting its rows in ${from}`)
+  // Again: a standby of the old cell that was promoted since may not refuse the account yet.
+  yield* inCell(from, MoveSteps.leave(sql, schemas.from, account_id))
   yield* noticed
   yield* inCell(from, MovedRows.deleteOld(sql, { from: schemas.from, to: schemas.from, accounts }, tables))
   yield* StagedRows.drop(yield* sideOf(sql, to, schemas.to), account_id)
