@@ -76,7 +76,7 @@ describe("findings about a database", () => {
     const of = (
       other: Partial<DatabaseExamination.DatabaseFindings["cells"][number]>,
       unreachable_cells: DatabaseExamination.DatabaseFindings["unreachable_cells"] = [],
-    ) => checks.cells({ ...well, cells: [cell, { ...cell, name: "cell_b", ...other }], unreachable_cells })
+    ) => checks.cells({ ...well, cells: [cell, { ...cell, name: "cell_b", ...other }], unreachable_cells }, [])
     assert.strictEqual(of({}).result, "2, all answer")
     const behind = of({ pending: ["0002_next.sql"] })
     assert.deepStrictEqual(
@@ -88,6 +88,13 @@ describe("findings about a database", () => {
     assert.strictEqual(late.result, "cell_b: 7 rows of its outbox are overdue and its statistics are 301 s behind")
     assert.strictEqual(of({ lag_s: 299 }).status, "ok")
     assert.strictEqual(of({}, [{ name: "cell_c", message: "no" }]).status, "broken")
+    const none = { count: 0, named: [] }
+    const differing = { cell: "cell_b", noted: 9n, isHomeOlder: false, misplaced: none, doubled: none, unnamed: 0 }
+    const differs = checks.cells(well, [{ ...differing, missing: { count: 4, named: ["acc_1", "acc_2", "acc_3"] } }])
+    assert.deepStrictEqual(
+      [differs.status, differs.result],
+      ["broken", "cell_b: 4 accounts (acc_1, acc_2, acc_3, …) are here by home's directory, but not found here"],
+    )
   })
 
   it("the difference of the clocks, within its uncertainty", () => {

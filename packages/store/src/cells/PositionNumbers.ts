@@ -75,17 +75,22 @@ export const lastGiven = Effect.fnUntraced(function* (sql: Sql) {
 })
 
 /**
- * Notes at home which position the fiber's cell has given last, if it has a server of its own: an older copy of its database, which
- * would be taken for it, has not given that one.
+ * Notes, if the fiber's cell has a server of its own, at home which position the cell has given last, and in the cell how many changes
+ * the directory of cells has had. An older copy of one of the two databases, which would be taken for it, has not come so far.
  */
 export const note = Effect.fn("PositionNumbers.note")(function* () {
   const cell = yield* CurrentCell
   const server = yield* (yield* Cells).serverOf(cell)
   if (server === undefined || server.isNode) return
-  const last = yield* lastGiven(yield* Sql)
+  const sql = yield* Sql
+  const last = yield* lastGiven(sql)
   const home = yield* HomeSql
   yield* home`
     UPDATE cells SET noted_position = ${last} WHERE name = ${cell} AND (noted_position IS NULL OR noted_position < ${last})`
+  const [directory] = yield* home<{ readonly changes: bigint }>`SELECT last_value AS changes FROM cell_change`
+  yield* sql`
+    SELECT setval('cell_change', ${directory?.changes ?? 0n}) AS noted FROM cell_change
+    WHERE last_value < ${directory?.changes ?? 0n}`
 })
 
 /** Lets the server of the fiber's cell give only positions past one that comes there from another server. */

@@ -163,7 +163,7 @@ const switchOnce = Effect.fnUntraced(function* (
     yield* endingInTime("rows", MovedCounts.skipCopies(sql, accounts, last))
     yield* MoveSteps.leave(sql, from, accounts[0] ?? "")
     yield* MoveSteps.stay(sql, to, accounts[0] ?? "")
-    yield* MoveSteps.arrive(sql, accounts[0] ?? "", to, yield* DirectoryNames.read(sql, accounts[0] ?? ""))
+    yield* MoveSteps.arrive(sql, accounts[0] ?? "", to, yield* DirectoryNames.read(sql, [accounts[0] ?? ""]))
     return { copied, compared: rows }
   })
   return yield* inTime(inCell(to, MoveTerms.within(sql, limit, work))).pipe(

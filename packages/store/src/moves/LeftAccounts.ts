@@ -9,12 +9,13 @@ import * as MoveSteps from "./MoveSteps.ts"
 
 /**
  * Lets accounts go on in the fiber's cell that it refuses although they are in it: a mover died in the last step of their move,
- * before the directory named the other cell.
+ * before the directory named the other cell. One whose rows are gone has moved, whatever a directory says that was restored.
  */
 export const restore = Effect.fn("LeftAccounts.restore")(function* () {
   const sql = yield* Sql
   const cell = yield* CurrentCell
-  const left = yield* sql<{ readonly account_id: AccountId }>`SELECT account_id FROM left_accounts`
+  const left = yield* sql<{ readonly account_id: AccountId }>`
+    SELECT account_id FROM left_accounts JOIN accounts USING (account_id)`
   if (left.length === 0) return
   const accounts = left.map(({ account_id }) => account_id)
   const here = yield* inCell(

@@ -188,6 +188,15 @@ export const leave = (sql: Sql, schema: string, account_id: string) => sql`
 export const stay = (sql: Sql, schema: string, account_id: string) => sql`
   DELETE FROM ${sql(`${schema}.left_accounts`)} WHERE account_id = ${account_id}`
 
+/** Whether a cell has an account, and neither copies of it nor what it has left behind. */
+export const isLive = (sql: Sql, schema: string, account_id: string) =>
+  Effect.map(
+    sql`
+      SELECT FROM ${sql(`${schema}.accounts`)} WHERE account_id = ${account_id}
+        AND NOT EXISTS (SELECT FROM ${sql(`${schema}.left_accounts`)} WHERE account_id = ${account_id})`,
+    ({ length }) => length > 0,
+  )
+
 /**
  * Names the new cell of an account, and its keys, users and hosts, in the directory. Between cells of the first server, this is a part of
  * the transaction that copies the last rows.

@@ -72,7 +72,10 @@ export const move = Effect.fn("ServerMove.move")(function* (
   if (started.step === "cleaning")
     return yield* clean(sql, moving, noticed, { rows: 0, waited_ms: 0, rows_while_waiting: 0 }, options)
   // A process that cannot read the directory asks the new cell itself, and must not work on the copies that come there.
-  if ((yield* serverOf(to)) !== undefined) yield* inCell(to, MoveSteps.leave(sql, schemas.to, account_id))
+  if ((yield* serverOf(to)) !== undefined) {
+    if (yield* inCell(to, MoveSteps.isLive(sql, schemas.to, account_id))) return yield* refuseLive(account_id, to)
+    yield* inCell(to, MoveSteps.leave(sql, schemas.to, account_id))
+  }
   yield* report(`copying from ${from} to ${to} while the account is in use`)
   yield* noticed
   yield* inCell(from, MoveTerms.untilIdle(sql, moving.accounts))
@@ -92,6 +95,14 @@ export const move = Effect.fn("ServerMove.move")(function* (
   const waited_ms = Math.round(Duration.toMillis(waited))
   return yield* clean(sql, moving, noticed, { rows: rows + copied, waited_ms, rows_while_waiting }, options)
 })
+
+/** Copies would replace newer rows of an account that the new cell has, because home was restored from before it came there. */
+const refuseLive = (account_id: string, to: CellName) =>
+  Effect.fail(
+    new CellSchema.CellRefused({
+      message: `${account_id} lives in ${to} already, although home places it elsewhere: \`waybill cells check\` says why`,
+    }),
+  )
 
 /** Reads each side on its own server. */
 const bothOf =
@@ -211,7 +222,7 @@ const switchServers = (
     )
     const rows_while_waiting = yield* inTime("rows", checking)
     yield* MovedWindows.copy(sql, account_id, from, to)
-    const names = yield* inCell(to, DirectoryNames.read(sql, account_id))
+    const names = yield* inCell(to, DirectoryNames.read(sql, [account_id]))
     // A switch whose connection is lost may have happened: the second one tells, and changes nothing then.
     yield* Effect.retry(inCell(FIRST, sql.withTransaction(MoveSteps.arrive(sql, account_id, to, names))), {
       while: (error) => error instanceof StoreUnavailable && error.why === "lost",

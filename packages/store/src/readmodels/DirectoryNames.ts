@@ -35,12 +35,12 @@ export const ofStreams = (changedStreams: ReadonlyArray<ChangedStream>): Readonl
   return [...keys, ...users, ...hosts, ...domains]
 }
 
-/** Names of all accounts of the client's cell, or of one, from its read models. */
-export const read = <E>(sql: Client<E>, account_id: string | null = null) => sql<Name>`
+/** Names of all accounts of the client's cell, or of some, from its read models. */
+export const read = <E>(sql: Client<E>, account_ids: ReadonlyArray<string> | null = null) => sql<Name>`
   SELECT * FROM (
     SELECT 'api_key' AS kind, hash AS name, account_id FROM api_keys
     UNION ALL SELECT 'user', user_id, account_id FROM members
     UNION ALL SELECT 'tracking_host', name, account_id FROM (${Domains.tracking(sql)}) AS hosts
     UNION ALL SELECT 'domain', name || ' ' || account_id, account_id FROM domains
       WHERE ${sendingDomains(sql)}) AS names
-  WHERE ${account_id}::text IS NULL OR account_id = ${account_id}`
+  WHERE ${account_ids}::text[] IS NULL OR account_id = ANY(${account_ids}::text[])`

@@ -3,6 +3,8 @@ import * as CellChecks from "@waybill/store/cells/CellChecks"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as ReachableCells from "@waybill/store/routing/ReachableCells"
 import * as CellStates from "@waybill/store/operations/CellStates"
+import * as DirectoryAudit from "@waybill/store/recovery/DirectoryAudit"
+import * as DirectoryRepair from "@waybill/store/recovery/DirectoryRepair"
 import { Effect, Redacted } from "effect"
 import { Command, Flag } from "effect/cli"
 import { CheckDiffers } from "../../process/CommandRefused.ts"
@@ -61,17 +63,42 @@ export const address = DataCommand.command(
   ]),
 )
 
+/** Places accounts where they live, and says what is left to do. */
+const repair = Effect.fnUntraced(function* (json: boolean) {
+  const { accounts, left, names } = yield* DirectoryRepair.repair()
+  if (json) return
+  yield* Output.say(`Home placed ${accounts} accounts in their cells, and has learned ${names} of their names.`)
+  for (const { account_id, cell } of left)
+    yield* Output.say(`\`waybill accounts move --account ${account_id} --to ${cell}\` deletes its older rows.`)
+})
+
 export const check = DataCommand.command(
   "check",
-  "Check that every cell answers, is the right database and has the tables of this release",
-  {},
-  function* ({ json }) {
+  "Check that every cell answers, is the right database, has the tables of this release, and the accounts that home says",
+  {
+    repair: Options.isSet(
+      "repair",
+      "Let home place accounts in the only cell that they live in, after it was restored",
+    ),
+  },
+  function* ({ json, ...flags }) {
     const checks = yield* CellChecks.check()
-    yield* Output.print(checks, { json, columns: ["name", "ok", "problem"] })
+    if (flags.repair) yield* repair(json)
+    const differences = yield* DirectoryAudit.audit()
+    const rows = checks.map((one) => {
+      const found = differences.find(({ cell }) => cell === one.name)
+      return one.ok && found !== undefined ? { ...one, ok: false, problem: DirectoryAudit.describe(found) } : one
+    })
+    yield* Output.print(rows, { json, columns: ["name", "ok", "problem"] })
     const failed = checks.filter(({ ok }) => !ok).map(({ name }) => name)
     if (failed.length > 0)
       return yield* new CheckDiffers({
         message: `these cells cannot be used: ${failed.join(", ")}. ${ReachableCells.ifLost(failed)}`,
       })
+    if (differences.length > 0) return yield* new CheckDiffers({ message: DIFFERING })
   },
 )
+
+const DIFFERING =
+  "home and its cells do not say the same of accounts. If home was restored from a backup, stop all processes: " +
+  "docs/operating/backup.md#restore-home-beside-its-cells says what to do"

@@ -1,5 +1,6 @@
 import * as Table from "@waybill/domain/values/Table"
 import type * as DatabaseExamination from "@waybill/store/operations/DatabaseExamination"
+import * as DirectoryAudit from "@waybill/store/recovery/DirectoryAudit"
 import { LATE_AFTER } from "@waybill/store/operations/ExaminedCell"
 import * as ReachableCells from "@waybill/store/routing/ReachableCells"
 import { Duration } from "effect"
@@ -87,9 +88,15 @@ export const nodes = ({ nodes: running }: DatabaseExamination.DatabaseFindings):
   )
 }
 
-/** Names the cells that do not answer, are behind or late. What the other checks say of domains leaves those out that do not answer. */
-export const cells = ({ cells, unreachable_cells }: DatabaseExamination.DatabaseFindings): Finding.Finding => {
-  if (unreachable_cells.length === 0) return answering(cells)
+/**
+ * Names the cells that do not answer, of whose accounts home says something else, or that are behind or late. What the other checks say
+ * of domains leaves those out that do not answer.
+ */
+export const cells = (
+  { cells, unreachable_cells }: DatabaseExamination.DatabaseFindings,
+  differences: ReadonlyArray<DirectoryAudit.Differences>,
+): Finding.Finding => {
+  if (unreachable_cells.length === 0) return differences.length === 0 ? answering(cells) : differing(differences)
   const named = unreachable_cells.map(({ message, name }) => `${name} does not answer (${message})`).join("; ")
   return Finding.broken(
     "cells",
@@ -97,6 +104,13 @@ export const cells = ({ cells, unreachable_cells }: DatabaseExamination.Database
     `Start its server or restore its network; \`waybill cells list\` shows where each cell lies. ${ReachableCells.ifLost(unreachable_cells.map(({ name }) => name))}`,
   )
 }
+
+const differing = (differences: ReadonlyArray<DirectoryAudit.Differences>) =>
+  Finding.broken(
+    "cells",
+    differences.map((each) => `${each.cell}: ${DirectoryAudit.describe(each)}`).join(". "),
+    "`waybill cells check` says what to do, if home was restored from a backup.",
+  )
 
 const answering = (cells: DatabaseExamination.DatabaseFindings["cells"]): Finding.Finding => {
   const behind = cells.filter(({ pending }) => pending.length > 0)

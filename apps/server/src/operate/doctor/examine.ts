@@ -4,6 +4,7 @@ import * as ProviderModule from "@waybill/mail/provider/ProviderModule"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import * as DatabaseExamination from "@waybill/store/operations/DatabaseExamination"
 import * as Database from "@waybill/store/database/Database"
+import * as DirectoryAudit from "@waybill/store/recovery/DirectoryAudit"
 import type { ExaminedKey } from "@waybill/store/operations/ExaminedKeys"
 import { Clock, Effect, Option, type Redacted, Result } from "effect"
 import { getServers } from "node:dns"
@@ -217,24 +218,29 @@ const onlyFinding = (finding: Finding.Finding) => ({
   sources: [] as ReadonlyArray<Operate.SourceAddress>,
 })
 
-const sourcesIn = (url: Redacted.Redacted) =>
-  addressViews.pipe(Effect.provide(Database.layer({ url, connections: 1, applicationName: "waybill doctor" })))
+/** Reads what needs the tables of this release. */
+const recordsIn = (url: Redacted.Redacted) =>
+  Effect.all({ sources: addressViews, differences: DirectoryAudit.audit() }).pipe(
+    Effect.provide(Database.layer({ url, connections: 1, applicationName: "waybill doctor" })),
+  )
 
 const ofDatabase = (url: Redacted.Redacted) =>
   Effect.gen(function* () {
     const examined = yield* DatabaseExamination.examine(url)
     const now = yield* Clock.currentTimeMillis
+    const isCurrent = examined.schema.pending.length === 0
+    const { differences, sources } = isCurrent ? yield* recordsIn(url) : { differences: [], sources: [] }
     return {
       findings: [
         DatabaseChecks.server(examined),
         DatabaseChecks.schema(examined),
         DatabaseChecks.nodes(examined),
-        DatabaseChecks.cells(examined),
+        DatabaseChecks.cells(examined, differences),
         DatabaseChecks.clock(examined, now),
       ],
       chosen: examined.transports,
       tracked: { domains: examined.tracked, names: examined.tracking_domains },
       keys: examined.keys,
-      sources: examined.schema.pending.length === 0 ? yield* sourcesIn(url) : [],
+      sources,
     }
   })

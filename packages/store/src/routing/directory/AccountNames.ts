@@ -12,6 +12,16 @@ export interface Name {
   readonly account_id: string
 }
 
+/** Those of some names that home does not have. */
+export const unknown = Effect.fnUntraced(function* (home: Sql, names: ReadonlyArray<Name>) {
+  if (names.length === 0) return []
+  const rows = yield* home<{ readonly nth: number }>`
+    SELECT n.nth::int AS nth FROM unnest(${names.map(({ kind }) => kind)}::text[], ${names.map(({ name }) => name)}::text[])
+      WITH ORDINALITY AS n(kind, name, nth)
+    WHERE NOT EXISTS (SELECT FROM account_names a WHERE a.kind = n.kind AND a.name = n.name)`
+  return rows.flatMap(({ nth }) => names[nth - 1] ?? [])
+})
+
 export const insert = <E>(sql: Client<E>, names: ReadonlyArray<Name>) => sql`
   INSERT INTO account_names (kind, name, account_id)
   SELECT DISTINCT ON (kind, name) * FROM unnest(${names.map(({ kind }) => kind)}::text[],
