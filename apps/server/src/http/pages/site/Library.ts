@@ -29,6 +29,7 @@ const UNDERSTAND: ReadonlySet<string> = new Set([
   "architecture",
   "benchmarks",
   "concepts",
+  "measure",
   "recipes",
   "roadmap",
   "security",
@@ -41,7 +42,7 @@ const ORDER: ReadonlyArray<string> = `
   operating/first-mail operating/first-hours operating/install configuration operating/transports operating/backup
   operating/upgrade operating/monitoring operating/incidents operating/command-line
   errors events limits
-  concepts architecture recipes security benchmarks roadmap decisions
+  concepts architecture recipes measure security benchmarks roadmap decisions
 `.split(/\s+/u)
 const FOLDERS: ReadonlyArray<string> = ["docs", "docs/quickstarts", "docs/operating", "docs/decisions"]
 const OPERATE: ReadonlySet<string> = new Set(["configuration", "scaling"])
