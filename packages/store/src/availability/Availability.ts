@@ -9,6 +9,17 @@ import { type Problem, problemOf } from "./Problem.ts"
 import { away, type StoreUnavailable, IsAway } from "../postgres/StoreUnavailable.ts"
 import * as WriteProbe from "./WriteProbe.ts"
 
+// States of the database of a cell:
+//
+// | state     | it has         | the watch                       | next state                                            |
+// |-----------|----------------|---------------------------------|-------------------------------------------------------|
+// | usable    | nothing        | probes if a request waits long  | suspected: work fails, and so does the probe after it |
+// | suspected | suspectedSince | probes at each look             | quiet: the probe succeeds                             |
+// | lost      | lost           | probes; requests fail at once   | quiet: the probe succeeds                             |
+// | quiet     | quietUntil     | as usable; no failure is logged | usable: QUIET_FOR is over                             |
+//
+// Any of the others is lost when an error says that no writes are taken, or when the probe fails after the time limit.
+
 /** Default time that a request waits for a database that does not answer. */
 export const DEFAULT_TIMEOUT = Duration.seconds(5)
 /** How often waiting requests are looked at, and how often a database that cannot be used is probed, one probe at a time. */

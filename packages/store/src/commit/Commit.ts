@@ -1,3 +1,11 @@
+// Phases of a `PendingCommit`:
+//
+// | phase    | if the database is lost          | next phase                                                            |
+// |----------|----------------------------------|-----------------------------------------------------------------------|
+// | waiting  | refused: nothing was accepted    | sent: the COMMIT of its batch is sent; answered: it has an outcome    |
+// | sent     | failed: the outcome is not known | answered: the batch has ended; waiting: the batch is tried once more  |
+// | answered | keeps its outcome                | none: no transaction may make it take effect                          |
+
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Data, Effect, type Exit, type Result } from "effect"
 import type { EventKindsShape } from "../feed/EventKinds.ts"
