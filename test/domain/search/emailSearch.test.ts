@@ -50,7 +50,7 @@ describe("a search", () => {
     ["from:news", "news"],
     ['from:"the news"', '"the news"'],
     ["scheduled:today scheduled:7d", undefined],
-    ["is:undelivered", "is:bounced,failed,suppressed"],
+    ["is:undelivered", "is:bounced,failed"],
     ["anyone:complaints,queued", "anyone:complained,queued"],
     ["anyone:partly-bounced", "anyone:bounced"],
     ["is:partly-bounced,failed", undefined],

@@ -5,7 +5,8 @@ import { searchHints } from "@waybill/domain/search/searchHints"
 import { assert, describe, it } from "../../support/effectTest.ts"
 
 const context: EmailSearch.Context = { keys: undefined, now: Date.parse("2026-11-30T10:00:30.000Z") }
-const NOT_REACHED = "is:bounced,failed,suppressed"
+const NOT_DELIVERED = "anyone:bounced,failed"
+const NOT_GOT = "anyone:queued,sent,deferred,bounced,failed,suppressed,canceled"
 
 describe("plain words of a search", () => {
   it.for<[typed: string, meant: string | undefined]>([
@@ -20,17 +21,20 @@ describe("plain words of a search", () => {
     ["failed since 2026-11-01", "is:failed since:2026-11-01"],
     ["failed on 2026-11-29", "is:failed since:2026-11-29 until:today"],
     ["failed before 2026-11-20T10:00", "is:failed until:2026-11-20T10:00"],
-    ["not delivered", NOT_REACHED],
-    ["receipts that weren’t delivered", `receipts ${NOT_REACHED}`],
-    ["receipt -delivered", `receipt ${NOT_REACHED}`],
-    ["undelivered today", `${NOT_REACHED} since:today`],
-    ["why did ana not get it", `to:^ana ${NOT_REACHED}`],
-    ["Why didn't Ana get it?", `to:^Ana ${NOT_REACHED}`],
-    ["ana@example.org never received the receipt", `to:ana@example.org ${NOT_REACHED} receipt`],
-    ["who did not get order 9108", `${NOT_REACHED} metadata:order=9108`],
+    ["not delivered", NOT_DELIVERED],
+    ["receipts that weren’t delivered", `receipts ${NOT_DELIVERED}`],
+    ["receipt -delivered", `receipt ${NOT_DELIVERED}`],
+    ["undelivered today", `${NOT_DELIVERED} since:today`],
+    ["why did ana not get it", `to:^ana ${NOT_GOT}`],
+    ["Why didn't Ana get it?", `to:^Ana ${NOT_GOT}`],
+    ["ana@example.org never received the receipt", `to:ana@example.org ${NOT_GOT} receipt`],
+    ["who did not get order 9108", `${NOT_GOT} metadata:order=9108`],
+    ["undelivered or failed", NOT_DELIVERED],
+    ["deferred now", "is:deferred"],
+    ["is anything still stuck?", "anything is:deferred,queued"],
     ["show me all of my complaints", "is:complained"],
     ["mails to ana", "to:^ana"],
-    ["did bo not get it", `to:^bo$ ${NOT_REACHED}`],
+    ["did bo not get it", `to:^bo$ ${NOT_GOT}`],
     ["mails to @acme", "to:@acme"],
     ["emails sent to gmail", "provider:gmail"],
     ["emails sent today", "since:today"],

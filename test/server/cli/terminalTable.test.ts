@@ -306,7 +306,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender at a terminal"
     assert.match(unread.errors, /^“OR” is searched as text: .*\nwaybill: .* at most 5 words/u)
     const nobody = yield* terminal(false)(type("logs", "why did nobody not get it"))
     assert.deepStrictEqual([nobody.output, nobody.exit], ["No emails match.", Exit.void])
-    assert.strictEqual(nobody.errors, "Read as to:^nobody is:bounced,failed,suppressed")
+    assert.strictEqual(nobody.errors, "Read as to:^nobody anyone:queued,sent,deferred,bounced,failed,suppressed,canceled")
     const long = yield* type("logs", "which of my emails are queued since today please", "--json")
     assert.lengthOf(JSON.parse(long.output), 2)
     assert.strictEqual(long.errors, "Read as is:queued since:today")

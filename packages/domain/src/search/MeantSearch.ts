@@ -115,7 +115,7 @@ const PLACEHOLDERS = {
       ? (providerIn(word) ?? SearchText.write("to", `@${word.replace(/^@/u, "")}`))
       : undefined,
   GET: (word: string) => ["get", "got", "receive", "received"].find((each) => each === word.toLowerCase()),
-  ARRIVE: (word: string) => ["arrive", "arrived", "come", "delivered"].find((each) => each === word.toLowerCase()),
+  ARRIVE: (word: string) => ["arrive", "arrived", "come"].find((each) => each === word.toLowerCase()),
   DAY: (word: string, now: number) =>
     [word.toLowerCase()].find((each) => SearchDates.upcoming(each, now) !== undefined),
   TIME: (word: string, now: number) =>
@@ -176,14 +176,15 @@ const timeIn = (word: string, now: number): string | undefined => {
   return day === undefined ? since : `${since} ${SearchText.write("until", SearchDates.write(day.to, now))}`
 }
 
-const IS = "is:"
-const isState = (part: Part | undefined): boolean => part?.search.startsWith(IS) === true
+const STATE = /^(?:is|anyone):/u
+const isState = (part: Part | undefined): boolean => STATE.test(part?.search ?? "")
 
 /** Joins statuses into one filter, which finds any of them, so that an "or" between them says nothing. */
 const joined = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => {
   const states = parts.filter(isState)
-  const statuses = [...new Set(states.flatMap(({ search }) => search.slice(IS.length).split(",")))]
-  const all = { search: `${IS}${statuses.join(",")}`, isRead: states.some(({ isRead }) => isRead) }
+  const statuses = [...new Set(states.flatMap(({ search }) => search.replace(STATE, "").split(",")))]
+  const field = states.some(({ search }) => search.startsWith("anyone:")) ? "anyone" : "is"
+  const all = { search: `${field}:${statuses.join(",")}`, isRead: states.some(({ isRead }) => isRead) }
   return parts.flatMap((part, nth) => {
     if (isState(part)) return part === states[0] ? [all] : []
     return isOr(part.search) && isState(parts[nth - 1]) && isState(parts[nth + 1]) ? [] : [part]

@@ -1,12 +1,15 @@
 // How words of people become filters: one line a phrase. Without an import of a library, because browsers load it too.
 
-const NOT_REACHED = "bounced,failed,suppressed"
-const IS_NOT_REACHED = `is:${NOT_REACHED}`
+/** Outcomes of mail that is not delivered, as the overview counts them. */
+const NOT_DELIVERED = "bounced,failed"
+/** They are those of any recipient, as in the overview: a mail that reached others is delivered. */
+const IS_NOT_DELIVERED = `anyone:${NOT_DELIVERED}`
+/** States of recipients who have not got a mail, or not yet. */
+const NOT_GOT = "anyone:queued,sent,deferred,bounced,failed,suppressed,canceled"
 
 /** Words for statuses, also after `is:` and `anyone:`. */
 export const STATUS_WORDS: ReadonlyMap<string, string> = new Map([
-  ["undelivered", NOT_REACHED],
-  ["unreached", NOT_REACHED],
+  ["undelivered", NOT_DELIVERED],
   ["bounce", "bounced"],
   ["bounces", "bounced"],
   ["rejected", "bounced"],
@@ -19,6 +22,7 @@ export const STATUS_WORDS: ReadonlyMap<string, string> = new Map([
   ["delayed", "deferred"],
   ["waiting", "queued"],
   ["pending", "queued"],
+  ["stuck", "deferred,queued"],
 ])
 
 /**
@@ -26,18 +30,21 @@ export const STATUS_WORDS: ReadonlyMap<string, string> = new Map([
  * first. Words in capitals stand for one word, as `PLACEHOLDERS` of `MeantSearch.ts` reads it.
  */
 export const PHRASES: ReadonlyArray<readonly [phrase: string, search: string]> = [
-  ["did not WHO GET", `WHO ${IS_NOT_REACHED}`],
-  ["did WHO not GET", `WHO ${IS_NOT_REACHED}`],
-  ["has WHO not GET", `WHO ${IS_NOT_REACHED}`],
-  ["WHO did not GET", `WHO ${IS_NOT_REACHED}`],
-  ["WHO has not GET", `WHO ${IS_NOT_REACHED}`],
-  ["WHO never GET", `WHO ${IS_NOT_REACHED}`],
-  ["not reach WHO", `WHO ${IS_NOT_REACHED}`],
-  ["not GET", IS_NOT_REACHED],
-  ["not ARRIVE", IS_NOT_REACHED],
-  ["never ARRIVE", IS_NOT_REACHED],
-  ["-delivered", IS_NOT_REACHED],
-  ["-is:delivered", IS_NOT_REACHED],
+  ["did not WHO GET", `WHO ${NOT_GOT}`],
+  ["did WHO not GET", `WHO ${NOT_GOT}`],
+  ["has WHO not GET", `WHO ${NOT_GOT}`],
+  ["WHO did not GET", `WHO ${NOT_GOT}`],
+  ["WHO has not GET", `WHO ${NOT_GOT}`],
+  ["WHO never GET", `WHO ${NOT_GOT}`],
+  ["not reach WHO", `WHO ${NOT_GOT}`],
+  ["not GET", NOT_GOT],
+  ["not ARRIVE", NOT_GOT],
+  ["never ARRIVE", NOT_GOT],
+  ["undelivered", IS_NOT_DELIVERED],
+  ["not delivered", IS_NOT_DELIVERED],
+  ["never delivered", IS_NOT_DELIVERED],
+  ["-delivered", IS_NOT_DELIVERED],
+  ["-is:delivered", IS_NOT_DELIVERED],
   ["partly bounced", "is:partly-bounced"],
   ["partly failed", "is:partly-failed"],
   ["partly suppressed", "is:partly-suppressed"],
@@ -74,8 +81,8 @@ export const PHRASES: ReadonlyArray<readonly [phrase: string, search: string]> =
 /** Words between those that say which emails are meant. */
 export const FILLERS: ReadonlySet<string> = new Set(
   (
-    "a all an and any are at been by can did do does email emails every find for from get got had has have her his how i in is it " +
-    "its list mail mails many me message messages my of on our please send show since that the their them these they this those to " +
+    "a all an and any are at been by can currently did do does email emails every find for from get got had has have her his how i in is it " +
+    "its list mail mails many me message messages my now of on our please send show since still that the their them these they this those to " +
     "was we were what when where which who whom whose why with you your"
   ).split(" "),
 )
