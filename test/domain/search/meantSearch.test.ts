@@ -4,7 +4,8 @@ import * as Phrases from "@waybill/domain/search/Phrases"
 import { searchHints } from "@waybill/domain/search/searchHints"
 import { assert, describe, it } from "../../support/effectTest.ts"
 
-const context: EmailSearch.Context = { keys: undefined, now: Date.parse("2026-11-30T10:00:30.000Z") }
+const keys = ["Billing service", "Shop", "Shop, production"].map((name) => ({ id: name, name }))
+const context: EmailSearch.Context = { keys, now: Date.parse("2026-11-30T10:00:30.000Z") }
 const NOT_DELIVERED = "anyone:bounced,failed"
 const NOT_GOT = "anyone:queued,sent,deferred,bounced,failed,suppressed,canceled"
 
@@ -22,7 +23,7 @@ describe("plain words of a search", () => {
     ["failed on 2026-11-29", "is:failed since:2026-11-29 until:today"],
     ["failed before 2026-11-20T10:00", "is:failed until:2026-11-20T10:00"],
     ["not delivered", NOT_DELIVERED],
-    ["receipts that weren’t delivered", `receipts ${NOT_DELIVERED}`],
+    ["receipts that weren’t delivered", `receipt ${NOT_DELIVERED}`],
     ["receipt -delivered", `receipt ${NOT_DELIVERED}`],
     ["undelivered today", `${NOT_DELIVERED} since:today`],
     ["why did ana not get it", `to:^ana ${NOT_GOT}`],
@@ -32,6 +33,11 @@ describe("plain words of a search", () => {
     ["undelivered or failed", NOT_DELIVERED],
     ["deferred now", "is:deferred"],
     ["is anything still stuck?", "anything is:deferred,queued"],
+    ["receipts sent to olga", "receipt to:^olga"],
+    ["login codes for ben today", "login code ben since:today"],
+    ["sent by billing service yesterday", 'key:"Billing service" since:yesterday until:today'],
+    ["mails from Shop", "key:Shop"],
+    ["deliveries by Shop, production?", 'deliver key:"Shop, production"'],
     ["show me all of my complaints", "is:complained"],
     ["mails to ana", "to:^ana"],
     ["did bo not get it", `to:^bo$ ${NOT_GOT}`],
@@ -70,6 +76,22 @@ describe("plain words of a search", () => {
     [`bounced ${"x".repeat(EmailSearch.MAX_PART_CHARS)}`, undefined],
   ])("%s: %s", ([typed, meant]) => {
     assert.strictEqual(MeantSearch.meantBy(typed, context), meant)
+  })
+
+  it.for<[typed: string, instead: string | undefined]>([
+    ["bounced today", "is:bounced since:today"],
+    ["bouncd", "is:bounced"],
+    ["suppresed orders", "is:suppressed order"],
+    ["receipts", "receipt"],
+    ["invoices tag:eu", "invoice tag:eu"],
+    ["addresses", "address"],
+    ['"receipts"', undefined],
+    ["news", undefined],
+    ["status", undefined],
+    ["not bouncd", undefined],
+    ["receipts form:ana", undefined],
+  ])("%s that finds nothing: %s", ([typed, instead]) => {
+    assert.strictEqual(MeantSearch.insteadOf(typed, context), instead)
   })
 
   it("every phrase is a search that is understood", () => {

@@ -41,7 +41,7 @@ export const Emails = () => {
   const navigate = useNavigate({ from: "/emails" })
   const { context, isLoading } = useSearchContext()
   const asTyped = useMemo(() => EmailSearch.parse(text, context), [text, context])
-  const meant = useMemo(() => MeantSearch.meantBy(text, context), [text, context])
+  const meant = useMemo(() => MeantSearch.insteadOf(text, context), [text, context])
   const asMeant = useMemo(() => EmailSearch.parse(meant ?? "", context), [meant, context])
   // A name of a key can be understood only once the keys are known.
   const typedQuery = useInfiniteQuery({

@@ -1,3 +1,4 @@
+import { nearestName } from "../values/nearestName.ts"
 import * as EmailSearch from "./EmailSearch.ts"
 import * as MailboxProvider from "./MailboxProvider.ts"
 import * as Phrases from "./Phrases.ts"
@@ -29,7 +30,7 @@ interface Part {
 export const meantBy = (text: string, context: EmailSearch.Context): string | undefined => {
   if (text.length > EmailSearch.MAX_PART_CHARS) return undefined
   const words = wordsOf(text)
-  const parts = joined(partsOf(words, context.now))
+  const parts = joined(partsOf(words, context))
   const isQuestion = parts.some(({ isRead }) => isRead) || words.length > EmailSearch.MAX_WORDS
   if (!isQuestion || parts.some(({ isRead, search }) => !isRead && isOperator(search))) return undefined
   const search = parts.map((part) => part.search).join(" ")
@@ -38,6 +39,35 @@ export const meantBy = (text: string, context: EmailSearch.Context): string | un
   return words.every(({ isPlain }) => isPlain) && words.length > EmailSearch.MAX_WORDS
     ? SearchText.writeWord(text.trim())
     : undefined
+}
+
+/**
+ * Returns the search that is probably meant by words that find nothing: that of a question, or else the words with states
+ * spelt rightly and names of several things as of one.
+ */
+export const insteadOf = (text: string, context: EmailSearch.Context): string | undefined => {
+  const meant = meantBy(text, context)
+  if (meant !== undefined || text.length > EmailSearch.MAX_PART_CHARS) return meant
+  const words = wordsOf(text)
+  const search = words.map((word) => (word.isPlain ? mended(word.text) : word.text)).join(" ")
+  const isOther = words.some(({ isPlain, text }) => isPlain && mended(text) !== text)
+  if (!isOther || words.some((word) => word.isPlain && isOperator(word.text))) return undefined
+  return meantBy(search, context) ?? (EmailSearch.parse(search, context).isUnderstood ? search : undefined)
+}
+
+/** Shortest word that may be a misspelt state: shorter ones are near to many. */
+const MIN_MISSPELT_CHARS = 5
+
+const mended = (word: string): string =>
+  (word.length < MIN_MISSPELT_CHARS ? undefined : nearestName(word, SearchedStatus.OF_API)) ?? singularOf(word)
+
+/** Shortest part that a plural is sought by. */
+const MIN_SINGULAR_CHARS = 4
+
+/** Returns the part of a plural that the singular has too: both have `receipt` of "receipts", and `deliver` of "deliveries". */
+const singularOf = (word: string): string => {
+  const part = /^\p{L}+$/u.test(word) ? word.replace(/(?:ies|(?<=ss|x|ch|sh)es|(?<=[^siu])s)$/iu, "") : word
+  return part.length < MIN_SINGULAR_CHARS ? word : part
 }
 
 /** Whether a word excludes or joins others in other searches: `not`, `-delivered`, `or`. */
@@ -55,10 +85,11 @@ const wordsOf = (text: string): ReadonlyArray<Word> =>
     return spelled.split(" ").flatMap((each) => (each === "" ? [] : [{ text: each, isPlain: true }]))
   })
 
-const partsOf = (words: ReadonlyArray<Word>, now: number): ReadonlyArray<Part> => {
+const partsOf = (words: ReadonlyArray<Word>, context: EmailSearch.Context): ReadonlyArray<Part> => {
+  const { now } = context
   const parts: Array<Part> = []
   for (let nth = 0; nth < words.length;) {
-    const phrase = phraseAt(words, nth, now)
+    const phrase = keyAt(words, nth, context) ?? phraseAt(words, nth, now)
     const word = words[nth]
     nth += phrase?.length ?? 1
     if (phrase !== undefined) parts.push({ search: phrase.search, isRead: true })
@@ -72,6 +103,22 @@ const partsOf = (words: ReadonlyArray<Word>, now: number): ReadonlyArray<Part> =
 const PHRASES = Phrases.PHRASES.map(([phrase, search]) => ({ words: phrase.split(" "), search })).sort(
   (a, b) => b.words.length - a.words.length,
 )
+
+/** Words before the name of an API key, which may be several words itself. */
+const BEFORE_KEY = /^(?:(?:sent )?(?:by|from)|key) /u
+
+const keyAt = (words: ReadonlyArray<Word>, start: number, { keys = [] }: EmailSearch.Context) => {
+  const [before] = BEFORE_KEY.exec(lineOf(words.slice(start, start + 2))) ?? []
+  if (before === undefined) return undefined
+  const line = lineOf(words.slice(start))
+  const [key] = keys
+    .map(({ name }) => ({ name, line: `${before}${lineOf(wordsOf(name))}` }))
+    .filter((each) => line.startsWith(each.line))
+    .toSorted((one, other) => other.line.length - one.line.length)
+  return key && { length: key.line.split(" ").length - 1, search: SearchText.write("key", key.name) }
+}
+
+const lineOf = (words: ReadonlyArray<Word>): string => words.map(({ text }) => `${text.toLowerCase()} `).join("")
 
 const phraseAt = (words: ReadonlyArray<Word>, start: number, now: number) => {
   for (const phrase of PHRASES) {
@@ -161,7 +208,7 @@ const wordPart = (word: string, now: number): ReadonlyArray<Part> => {
   const statuses = statusesIn(name)
   const search =
     statuses === undefined ? (codeIn(name) ?? timeIn(word, now) ?? providerIn(word)) : SearchText.write("is", statuses)
-  return [{ search: search ?? word, isRead: search !== undefined }]
+  return [{ search: search ?? singularOf(word), isRead: search !== undefined }]
 }
 
 const codeIn = (name: string): string | undefined =>

@@ -75,7 +75,7 @@ const read = Effect.fnUntraced(function* (
       firstOf((client) => client.logs.all(query), limit),
       (found) => ({ ...found, query }),
     )
-  const q = MeantSearch.meantBy(query.q ?? "", context)
+  const q = MeantSearch.insteadOf(query.q ?? "", context)
   if (q === undefined) return yield* listed(query)
   const asMeant = Effect.tap(listed({ ...query, q }), () => Output.complain(`Read as ${q}`))
   if (!EmailSearch.parse(query.q ?? "", context).isUnderstood) return yield* asMeant
