@@ -263,7 +263,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender at a terminal"
     )
     assert.match(
       (yield* type("logs", "Stop@customer.example")).errors,
-      /^stop@customer\.example is suppressed since \d{4}-\d\d-\d\d \(manual\)\. Refused .* --recipient 'stop@customer\.example'$/u,
+      /^stop@customer\.example is suppressed since \d{4}-\d\d-\d\d \(manual\)\. Refused .* --recipient 'stop@customer\.example'\nNo emails match\.$/u,
     )
     yield* type("domains", "add", "mail.shop.dev")
     const domain = yield* terminal(false)(type("domains", "get", "mail.shop.dev"))
@@ -307,6 +307,12 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender at a terminal"
     const nobody = yield* terminal(false)(type("logs", "why did nobody not get it"))
     assert.deepStrictEqual([nobody.output, nobody.exit], ["No emails match.", Exit.void])
     assert.strictEqual(nobody.errors, "Read as to:^nobody anyone:queued,sent,deferred,bounced,failed,suppressed,canceled")
+    // One that finds nothing in its states says in which the emails are.
+    const inStates = yield* terminal(false)(type("logs", "why was ana's mail never delivered"))
+    assert.strictEqual(inStates.output, "No emails match.")
+    assert.match(inStates.errors, /\nIn any state: 1 queued\. List them: waybill logs 'ana'$/u)
+    const noHits = yield* type("logs", "is:bounced", "subject:no-such")
+    assert.deepStrictEqual([noHits.output, noHits.errors], ["id  created_at  status  to  subject", "No emails match."])
     const plurals = yield* terminal(false)(type("logs", "subjects"))
     assert.match(plurals.output, /A subject that/u)
     assert.strictEqual(plurals.errors, "Read as subject")

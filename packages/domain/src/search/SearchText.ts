@@ -83,3 +83,10 @@ export const withValues = (text: string, field: Field, values: ReadonlyArray<str
     .join(" ")
   return tidy(values.length === 0 ? rest : `${rest} ${write(field, values.join(","))}`)
 }
+
+/** Returns the search without the states of emails that it asks for; undefined if it has none, or nothing else. */
+export const inAnyState = (text: string): string | undefined => {
+  const isOfState = ({ field }: Token) => field === "is" || field === "anyone"
+  if (!tokensOf(text).some(isOfState)) return undefined
+  return withValues(withValues(text, "is", []), "anyone", []) || undefined
+}

@@ -1,7 +1,9 @@
 import type * as T from "@waybill/client/Waybill"
+import { countByStatus } from "@waybill/domain/search/countByStatus"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as MeantSearch from "@waybill/domain/search/MeantSearch"
 import { missedFirst } from "@waybill/domain/search/missedFirst"
+import * as SearchText from "@waybill/domain/search/SearchText"
 import { searchHints } from "@waybill/domain/search/searchHints"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
 import { soughtAddress } from "@waybill/domain/search/soughtAddress"
@@ -56,7 +58,24 @@ export const print = Effect.fnUntraced(function* (typed: T.LogsQuery, limit: num
   const ordered = more === undefined && rows.every(isScheduled) ? rows.toSorted(byDueTime) : rows
   yield* Output.printFirst(
     { rows: isTerminal ? ordered.map(withDue(context.now)) : ordered, more },
-    { json, columns: isTerminal ? TERMINAL_COLUMNS : columns, none: "No emails match." },
+    { json, columns: isTerminal ? TERMINAL_COLUMNS : columns, none: NONE },
+  )
+  if (rows.length > 0) return
+  if (!isTerminal) yield* Output.complain(NONE)
+  yield* sayOtherStates(query, limit, context.now)
+})
+
+const NONE = "No emails match."
+
+/** Says in which states the emails are that a search for others does not find. */
+const sayOtherStates = Effect.fnUntraced(function* (query: T.LogsQuery, limit: number, now: number) {
+  const q = SearchText.inAnyState(query.q ?? "")
+  if (q === undefined) return
+  const { more, rows } = yield* firstOf((client) => client.logs.all({ ...query, q }), limit)
+  if (rows.length === 0) return
+  const found = countByStatus(rows, now)
+  yield* Output.complain(
+    `In any state: ${found}${more === undefined ? "" : ", and more"}. List them: waybill logs '${q.replaceAll("'", "'\\''")}'`,
   )
 })
 
