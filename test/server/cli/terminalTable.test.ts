@@ -306,7 +306,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender at a terminal"
     assert.match(unread.errors, /^“OR” is searched as text: .*\nwaybill: .* at most 5 words/u)
     const nobody = yield* terminal(false)(type("logs", "why did nobody not get it"))
     assert.deepStrictEqual([nobody.output, nobody.exit], ["No emails match.", Exit.void])
-    assert.strictEqual(nobody.errors, "Read as to:^nobody anyone:queued,sent,deferred,bounced,failed,suppressed,canceled")
+    assert.strictEqual(
+      nobody.errors,
+      "Read as to:^nobody anyone:queued,sent,deferred,bounced,failed,suppressed,canceled",
+    )
     // One that finds nothing in its states says in which the emails are.
     const inStates = yield* terminal(false)(type("logs", "why was ana's mail never delivered"))
     assert.strictEqual(inStates.output, "No emails match.")

@@ -1,6 +1,6 @@
 import { type InfiniteData, useInfiniteQuery, type UseInfiniteQueryResult } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
-import { Mail, SearchX, TriangleAlert } from "lucide-react"
+import { Mail, TriangleAlert } from "lucide-react"
 import { type ReactNode, useMemo, useState } from "react"
 import type { Email, Page } from "../api/Records.ts"
 import { Button } from "../ui/controls/Button.tsx"
@@ -13,6 +13,7 @@ import { FirstEmail } from "../firstEmail/FirstEmail.tsx"
 import * as LiveEmails from "./LiveEmails.ts"
 import { LiveToggle } from "./LiveToggle.tsx"
 import { EmailTable } from "./list/EmailTable.tsx"
+import { NoHits } from "./list/NoHits.tsx"
 import { type Selection, useSelection } from "./list/Selection.ts"
 import { SearchActions } from "./list/SearchActions.tsx"
 import { SelectionBar } from "./list/SelectionBar.tsx"
@@ -23,7 +24,6 @@ import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as MeantSearch from "@waybill/domain/search/MeantSearch"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import { SEARCH_DELAY_MS, useTypedText } from "../ui/controls/SearchField.tsx"
-import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { Results } from "../ui/feedback/Results.tsx"
 import { EmailSearchBar } from "./search/EmailSearchBar.tsx"
 import { ExportEmails } from "./search/ExportEmails.tsx"
@@ -84,7 +84,6 @@ export const Emails = () => {
   const typed = useTypedText(text, setSearch, (next) => delayOf(next, context, SEARCH_DELAY_MS))
   // A text that is not understood yet leaves the list as it is until it is committed.
   const isPending = typed.isPending && EmailSearch.parse(typed.text, context).isUnderstood
-  const clear = <Button onClick={() => setSearch("")}>Clear filters</Button>
   const found = total === undefined || total.count === 0 ? undefined : EmailTotals.text(total)
   return (
     <Screen
@@ -112,6 +111,7 @@ export const Emails = () => {
     >
       <EmailSearchBar
         typed={typed}
+        read={isRead && typed.text === text ? meant : undefined}
         context={context}
         onChange={setSearch}
         found={found}
@@ -127,16 +127,6 @@ export const Emails = () => {
           ) : undefined
         }
       />
-      {isRead ? (
-        <p role="status" className="flex flex-wrap items-center gap-x-2 gap-y-1 text-sm">
-          <span className="min-w-0">
-            Read as <UntrustedText text={meant} />
-          </span>
-          <Button small onClick={() => setSearch(`"${text.replaceAll('"', "")}"`)}>
-            Search as text
-          </Button>
-        </p>
-      ) : undefined}
       {canSearch ? <AddressAnswer filters={filters} /> : undefined}
       <Results isPending={isPending}>
         {isUnderstood || isLoading ? (
@@ -146,12 +136,19 @@ export const Emails = () => {
             parts={parts}
             selection={selection}
             filters={filters}
-            isFiltered={chips.length > 0}
-            clear={clear}
+            noHits={
+              chips.length === 0 ? undefined : (
+                <NoHits search={isRead ? meant : text} context={context} onSearch={setSearch} />
+              )
+            }
           />
         ) : (
           <Panel>
-            <EmptyState icon={<TriangleAlert size={20} />} title="This search is not understood" action={clear}>
+            <EmptyState
+              icon={<TriangleAlert size={20} />}
+              title="This search is not understood"
+              action={<Button onClick={() => setSearch("")}>Clear filters</Button>}
+            >
               <ul>
                 {chips.flatMap((chip) =>
                   chip.problem === undefined
@@ -209,18 +206,14 @@ interface ListProps {
   readonly parts: Hits.Parts
   readonly selection: Selection
   readonly filters: EmailFilters
-  readonly isFiltered: boolean
-  readonly clear: ReactNode
+  /** Shown instead of emails if a search finds none. */
+  readonly noHits: ReactNode
 }
 
-const EmailList = ({ clear, filters, isFiltered, newIds, parts, query, selection }: ListProps) => {
+const EmailList = ({ filters, newIds, noHits, parts, query, selection }: ListProps) => {
   const { isLoading, rows } = useRows(query)
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = query
-  const empty = isFiltered ? (
-    <EmptyState icon={<SearchX size={20} />} title="No emails match your filters" action={clear}>
-      Change or clear the filters to see more.
-    </EmptyState>
-  ) : (
+  const empty = noHits ?? (
     <EmptyState icon={<Mail size={20} />} title="No emails yet" action={<FirstEmail />}>
       Emails appear here as soon as they are accepted. Send the first one:
     </EmptyState>

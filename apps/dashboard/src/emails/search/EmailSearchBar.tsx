@@ -58,18 +58,23 @@ interface Props {
   readonly typed: TypedText
   readonly context: SearchContext
   readonly onChange: (text: string) => void
+  /** The search that the words are read as, because they find nothing. */
+  readonly read: string | undefined
   /** How many emails there are. */
   readonly found: string | undefined
   /** Actions on all of them. */
   readonly actions: ReactNode
 }
 
-export const EmailSearchBar = ({ actions, context, found, onChange, typed }: Props) => {
+export const EmailSearchBar = ({ actions, context, found, onChange, read, typed }: Props) => {
   const input = useRef<HTMLInputElement>(null)
   const { commitNow, isPending, setText, text } = typed
-  const { chips, isUnderstood } = useMemo(() => EmailSearch.parse(text, context), [text, context])
-  const isWrong = !isUnderstood && !isPending && MeantSearch.meantBy(text, context) === undefined
-  const suggestions = suggestionsOf(text, context)
+  const asTyped = useMemo(() => EmailSearch.parse(text, context), [text, context])
+  const reading = read ?? (asTyped.isUnderstood ? undefined : MeantSearch.insteadOf(text, context))
+  const searched = reading ?? text
+  const { chips } = reading === undefined ? asTyped : EmailSearch.parse(reading, context)
+  const isWrong = !asTyped.isUnderstood && !isPending && reading === undefined
+  const suggestions = reading === undefined ? suggestionsOf(text, context) : []
   const change = (next: string) => {
     setText(next)
     onChange(next)
@@ -129,18 +134,31 @@ export const EmailSearchBar = ({ actions, context, found, onChange, typed }: Pro
       </FilterBar>
       {chips.length === 0 && suggestions.length === 0 ? undefined : (
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1.5">
+          {reading === undefined ? undefined : (
+            <p role="status" className="sr-only">
+              Read as <UntrustedText text={reading} />
+            </p>
+          )}
           <ul aria-label="Search filters" className="flex grow flex-wrap items-center gap-1.5">
+            {reading === undefined ? undefined : <li className="text-xs text-ink-2">Read as</li>}
             {chips.map((chip) => (
               <ChipItem
                 key={`${chip.start} ${chip.value}`}
                 chip={chip}
                 isBad={chip.problem !== undefined && isWrong}
-                onRemove={() => change(SearchText.without(text, chip))}
+                onRemove={() => change(SearchText.without(searched, chip))}
               />
             ))}
             {suggestions.map(({ name, text: next }) => (
               <SearchButton key={name} text={name} onClick={() => change(next)} />
             ))}
+            {reading === undefined ? undefined : (
+              <li>
+                <Button small onClick={() => change(`"${text.replaceAll('"', "")}"`)}>
+                  Search as text
+                </Button>
+              </li>
+            )}
             {chips.length === 0 ? undefined : (
               <li>
                 <Button variant="ghost" small onClick={() => change("")}>
@@ -155,7 +173,7 @@ export const EmailSearchBar = ({ actions, context, found, onChange, typed }: Pro
           {actions}
         </div>
       )}
-      {searchHints(text, context).map((hint) => (
+      {searchHints(searched, context).map((hint) => (
         <p key={hint} className="text-xs text-ink-2">
           <UntrustedText text={hint} />
         </p>

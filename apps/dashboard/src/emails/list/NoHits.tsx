@@ -1,0 +1,56 @@
+import { useInfiniteQuery } from "@tanstack/react-query"
+import { countByStatus } from "@waybill/domain/search/countByStatus"
+import * as EmailSearch from "@waybill/domain/search/EmailSearch"
+import * as RecipientPart from "@waybill/domain/search/RecipientPart"
+import * as SearchText from "@waybill/domain/search/SearchText"
+import { SearchX } from "lucide-react"
+import { Button } from "../../ui/controls/Button.tsx"
+import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
+import { EmptyState } from "../../ui/feedback/EmptyState.tsx"
+import { useNow } from "../../ui/display/Time.tsx"
+import * as LiveEmails from "../LiveEmails.ts"
+
+interface Props {
+  /** The search that finds nothing, as it is read. */
+  readonly search: string
+  readonly context: EmailSearch.Context
+  readonly onSearch: (text: string) => void
+}
+
+/** Shown for a search that finds nothing. One for states says in which states the emails are that it finds without them. */
+export const NoHits = ({ context, onSearch, search }: Props) => {
+  const others = SearchText.inAnyState(search)
+  const { filters, isUnderstood } = EmailSearch.parse(others ?? "", context)
+  const query = useInfiniteQuery({
+    ...LiveEmails.emailListQuery(filters),
+    enabled: others !== undefined && isUnderstood,
+  })
+  const now = useNow()
+  const { data = [], has_more = false } = query.data?.pages[0] ?? {}
+  const recipient = filters.to ?? filters.recipient
+  const name =
+    recipient !== undefined && Object.keys(filters).length === 1
+      ? `all mail to ${RecipientPart.of(recipient).text}`
+      : "these emails in any state"
+  const areDelivered = !has_more && data.every(({ status }) => status === "delivered")
+  return (
+    <EmptyState
+      icon={<SearchX size={20} />}
+      title="No emails match your filters"
+      action={
+        <div className="flex flex-wrap justify-center gap-2">
+          {others === undefined || data.length === 0 ? undefined : (
+            <Button onClick={() => onSearch(others)}>
+              <UntrustedText text={`Show ${name} (${countByStatus(data, now)}${has_more ? ", and more" : ""})`} />
+            </Button>
+          )}
+          <Button onClick={() => onSearch("")}>Clear filters</Button>
+        </div>
+      }
+    >
+      {areDelivered && data.length > 0
+        ? "All of these emails were delivered."
+        : "Change or clear the filters to see more."}
+    </EmptyState>
+  )
+}

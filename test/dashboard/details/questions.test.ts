@@ -1,0 +1,83 @@
+import { assert, beforeAll, it, vi } from "vitest"
+import * as Accessibility from "../support/Accessibility.ts"
+import * as Browser from "../support/Browser.ts"
+import * as ContactSheet from "../support/ContactSheet.ts"
+import { inDashboard, TIMEOUT } from "../support/inDashboard.ts"
+
+await inDashboard("questions of a search", (opened) => {
+  const send = async (to: string, subject: string) => {
+    const mail = { from: "hello@acme.test", to, subject, text: "Hi" }
+    const { json, status } = await opened.instance.request("POST", "/email/send", mail)
+    assert.strictEqual(status, 200, JSON.stringify(json))
+    return json.id
+  }
+  const statusOf = async (id: string) => (await opened.instance.request("GET", `/email/logs/${id}`)).json.status
+
+  beforeAll(async () => {
+    const deferred = await send("deferred+petra@example.org", "Your receipt")
+    const ids = [await send("olga@example.org", "Your receipt"), await send("olga@example.org", "Your login code")]
+    const settled = async (id: string, status: string) =>
+      vi.waitFor(async () => assert.strictEqual(await statusOf(id), status), { timeout: TIMEOUT })
+    await settled(deferred, "deferred")
+    for (const id of ids) await settled(id, "delivered")
+  }, TIMEOUT)
+
+  const chips = () =>
+    opened.tab.page.getByRole("list", { name: "Search filters" }).getByRole("listitem").allTextContents()
+  const listed = () => opened.tab.page.getByRole("list", { name: "Emails" })
+
+  it(
+    "why somebody did not get it finds mail that is deferred, in filters that are shown once",
+    { timeout: TIMEOUT },
+    async () => {
+      const { page } = opened.tab
+      await page.goto("/emails")
+      await page.getByLabel("Search emails").fill("why did petra not get it")
+      await listed().getByText("deferred+petra@example.org").filter({ visible: true }).waitFor()
+      await Browser.eventually(() => listed().getByRole("listitem").count()).toBe(1)
+      await Browser.eventually(chips).toEqual([
+        "Read as",
+        "To begins withpetra",
+        "Any recipientQueued, Sent, Deferred, Bounced, Failed, Suppressed, Canceled",
+        "Search as text",
+        "Clear filters",
+      ])
+      assert.deepEqual(await Accessibility.violations(page), [])
+      await ContactSheet.shoot(page, "search-question")
+      // A filter of the reading is removed from it, and not from the words.
+      await page.getByRole("button", { name: "Remove filter To begins with" }).click()
+      await Browser.eventually(() => page.getByLabel("Search emails").inputValue()).toBe(
+        "anyone:queued,sent,deferred,bounced,failed,suppressed,canceled",
+      )
+    },
+  )
+
+  it("a question for states that no mail has shows the mail that there is", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    await page.goto("/emails?search=why+did+olga+not+get+it")
+    await page.getByText("All of these emails were delivered.").waitFor()
+    assert.deepEqual(await Accessibility.violations(page), [])
+    await ContactSheet.shoot(page, "search-question-delivered")
+    await page.getByRole("button", { name: "Show all mail to olga (2 delivered)" }).click()
+    await Browser.eventually(() => listed().getByRole("listitem").count()).toBe(2)
+    assert.strictEqual(await page.getByLabel("Search emails").inputValue(), "to:^olga")
+    // A search without states has no others.
+    await page.getByLabel("Search emails").fill("to:nobody")
+    await page.getByText("No emails match your filters").waitFor()
+    await Browser.eventually(() => page.getByRole("button", { name: /^Show/u }).count()).toBe(0)
+  })
+
+  it("finds by the plural and by a misspelt state", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    for (const [typed, count] of [
+      ["receipts sent to olga", 1],
+      ["receipts", 2],
+      ["defered", 1],
+    ] as const) {
+      await page.goto(`/emails?search=${encodeURIComponent(typed)}`)
+      await page.getByText(count === 1 ? "1 email" : `${count} emails`, { exact: true }).waitFor()
+      await Browser.eventually(() => listed().getByRole("listitem").count(), typed).toBe(count)
+    }
+    assert.deepEqual(opened.tab.consoleErrors, [])
+  })
+})
