@@ -78,6 +78,55 @@ await inDashboard("questions of a search", (opened) => {
       await page.getByText(count === 1 ? "1 email" : `${count} emails`, { exact: true }).waitFor()
       await Browser.eventually(() => listed().getByRole("listitem").count(), typed).toBe(count)
     }
+  })
+
+  const options = () => opened.tab.page.getByRole("option").allTextContents()
+  const ask = async (line: string) => {
+    const { page } = opened.tab
+    const box = page.getByRole("combobox", { name: "Search or run a command" })
+    if ((await box.count()) === 0) await page.keyboard.press("Control+k")
+    await box.fill(line)
+  }
+
+  it("the palette finds the same mail as the list that it opens", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    await page.goto("/emails")
+    await page.getByRole("heading", { level: 1, name: "Emails" }).waitFor()
+    await ask("receipt your")
+    await page.getByText("2 emails found").waitFor()
+    await page.getByRole("option", { name: "All emails with “receipt your”" }).click()
+    await Browser.eventually(() => listed().getByRole("listitem").count()).toBe(2)
+    assert.strictEqual(await page.getByLabel("Search emails").inputValue(), "receipt your")
+    await ask("receipts")
+    await page.getByRole("option", { name: "Emails: receipt" }).getByText("2 emails", { exact: true }).waitFor()
+    await ask("sent by First key")
+    await page.getByRole("option", { name: 'Emails: key:"First key"' }).getByText("3 emails", { exact: true }).waitFor()
+    await ask("nothing like it")
+    await page.getByText("No emails found").waitFor()
+  })
+
+  it("the palette leads to requests, suppressions, webhooks and the audit log", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    const { request } = opened.instance
+    await request("POST", "/suppressions", { email: "kim.andersen@example.org", reason: "manual" })
+    await request("POST", "/webhooks", { url: "https://hooks.acme.test/in", events: ["*"], description: "Shop hook" })
+    await page.goto("/overview")
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+    await ask("kim")
+    await Browser.eventually(options).toContain("kim.andersen@example.orgSuppression")
+    await ask("disable webhook")
+    await Browser.eventually(options).toContain("Shop hookWebhook")
+    for (const line of ["who revoked the key", "who created acme.test", "who deleted it"]) {
+      await ask(line)
+      await Browser.eventually(async () => (await options())[0], line).toMatch(/^Audit log/u)
+    }
+    const { json } = await request("POST", "/email/send", { to: "no address" })
+    const { request_id } = json.error
+    await Browser.eventually(async () => (await request("GET", `/requests/${request_id}`)).status).toBe(200)
+    await ask(request_id)
+    await Browser.eventually(async () => (await options())[0]).toBe(`Open request ${request_id}`)
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: /POST \/v1\/email\/send/u }).waitFor()
     assert.deepEqual(opened.tab.consoleErrors, [])
   })
 })

@@ -6,6 +6,7 @@ import { ArrowRight, Ban, CircleX, Mail } from "lucide-react"
 import type { ReactNode } from "react"
 import type { Suppression } from "../api/Records.ts"
 import type { EmailFilters } from "../emails/search/EmailFilters.ts"
+import type { EmailHits } from "../emails/search/useEmailHits.ts"
 import * as SuppressionReason from "../ui/display/SuppressionReason.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import * as LineOrders from "./LineOrders.ts"
@@ -33,12 +34,14 @@ export const ICON = 15
 
 export type Go = (to: string, search?: Readonly<Record<string, string>>) => () => void
 
-/** The search of a text: its filters if it names one, such as `to:ana`, and the whole text as a phrase otherwise. */
-export const searchOf = (query: string): { readonly text: string; readonly filters: EmailFilters } => {
-  const context = { keys: undefined, now: Date.now() }
+/** The search of a text, as the list of emails understands it, or of the whole text as a phrase if that does not. */
+export const searchOf = (
+  query: string,
+  context: EmailSearch.Context,
+): { readonly text: string; readonly filters: EmailFilters } => {
   const { filters, isUnderstood } = EmailSearch.parse(query, context)
+  if (isUnderstood) return { text: query, filters }
   const hasField = SearchText.tokensOf(query).some(({ field }) => field !== undefined && SearchText.isField(field))
-  if (hasField && isUnderstood) return { text: query, filters }
   const phrase = `"${query.replaceAll('"', "")}"`
   return { text: hasField ? query : phrase, filters: { q: phrase } }
 }
@@ -46,11 +49,11 @@ export const searchOf = (query: string): { readonly text: string; readonly filte
 /** Begins a line that is a command, and no question. */
 const COMMANDING = /^(?:cancel|resend|reschedule|send again|suppress|block|stop) /iu
 
-/** The search that the words of a question probably mean, or an empty one. */
-export const meantOf = (query: string): ReturnType<typeof searchOf> => {
-  const context = { keys: undefined, now: Date.now() }
-  const text = COMMANDING.test(query) ? "" : (MeantSearch.meantBy(query, context) ?? "")
-  return { text, filters: EmailSearch.parse(text, context).filters }
+/** The search that the words probably mean, or an empty one, and whether they are a question. */
+export const meantOf = (query: string, context: EmailSearch.Context) => {
+  const question = COMMANDING.test(query) ? undefined : MeantSearch.meantBy(query, context)
+  const text = question ?? (COMMANDING.test(query) ? "" : (MeantSearch.insteadOf(query, context) ?? ""))
+  return { text, filters: EmailSearch.parse(text, context).filters, isQuestion: question !== undefined }
 }
 
 /** Shows how a question is read, with the number of emails also if there are none. */
@@ -173,11 +176,13 @@ export const ofStatus = (query: string, go: Go): ReadonlyArray<Command> => {
 /** Shortest beginning that names a state: fewer letters are in several of them. */
 const MIN_STATUS_CHARS = 4
 
-/** Commands that search for the text: as the id of an email, as a part of its texts, or as its sender. */
+/** Commands that search for the text: as the id of an email or of a request, as a part of its texts, or as its sender. */
 export const ofText = (query: string, search: string, go: Go): ReadonlyArray<Command> => {
   if (query === "") return []
   if (/^msg_[0-9a-z]{26}$/u.test(query))
     return [{ name: `Open ${query}`, icon: <ArrowRight size={ICON} />, run: go(`/emails/${query}`) }]
+  if (/^req_[0-9a-z]{26}$/u.test(query))
+    return [{ name: `Open request ${query}`, icon: <ArrowRight size={ICON} />, run: go(`/requests/${query}`) }]
   const mail = <Mail size={ICON} />
   return [
     {
@@ -189,4 +194,13 @@ export const ofText = (query: string, search: string, go: Go): ReadonlyArray<Com
       ? [{ name: `Emails from ${query}`, icon: mail, run: go("/emails", { search: `from:${query}` }) }]
       : []),
   ]
+}
+
+/** Says how many emails were found, or that none was. */
+export const statusOf = ({ emails, hasMore, isPending, isSearched }: EmailHits): string => {
+  if (isPending) return "Searching emails…"
+  if (!isSearched) return ""
+  if (emails.length === 0) return "No emails found"
+  if (hasMore) return `Newest ${emails.length} emails`
+  return emails.length === 1 ? "1 email found" : `${emails.length} emails found`
 }

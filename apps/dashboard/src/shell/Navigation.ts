@@ -131,7 +131,7 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
         icon: ScrollText,
         key: "a",
         scope: "admin",
-        keywords: ["who changed", "history"],
+        keywords: ["who changed", "who created", "who added", "who deleted", "who removed", "who revoked", "history"],
         isSearched: true,
       },
       {

@@ -26,7 +26,8 @@ import type { Scope } from "../api/Records.ts"
 import { permits } from "@waybill/domain/account/permits"
 import * as EmailTotals from "../emails/search/EmailTotals.ts"
 import { PaletteEmail } from "../emails/search/PaletteEmail.tsx"
-import { type EmailHits, useEmailHits } from "../emails/search/useEmailHits.ts"
+import { useEmailHits } from "../emails/search/useEmailHits.ts"
+import { useSearchContext } from "../emails/search/useSearchContext.ts"
 import { setTheme, useIsDark } from "../session/Theme.ts"
 import { useReschedule } from "../session/useReschedule.ts"
 import { useSession } from "../session/useSession.ts"
@@ -59,6 +60,9 @@ const CREATING: ReadonlyArray<readonly [name: string, icon: ReactNode, scope: Sc
   ["Invite a member", <UserPlus size={ICON} />, "admin", "/settings/members"],
 ]
 
+/** Shortest text whose names may be those of keys and templates. */
+const MIN_CHARS = 2
+
 export const useCommands = (text: string): Commands => {
   const { history } = useRouter()
   const { session } = useSession()
@@ -69,20 +73,22 @@ export const useCommands = (text: string): Commands => {
     [query, session],
   )
   const sought = order?.sought ?? query
-  const search = useMemo(() => LineCommands.searchOf(sought), [sought])
+  const { context } = useSearchContext(query.length >= MIN_CHARS)
+  const search = useMemo(() => LineCommands.searchOf(sought, context), [sought, context])
   const hits = useEmailHits(sought, { ...order?.filters, ...search.filters })
   const { emails } = hits
-  const meant = useMemo(() => LineCommands.meantOf(query), [query])
-  const meantHits = useEmailHits(meant.text, meant.filters)
+  const meant = useMemo(() => LineCommands.meantOf(query, context), [query, context])
+  const foundNone = hits.isSearched && emails.length === 0
+  const meantHits = useEmailHits(meant.isQuestion || foundNone ? meant.text : "", meant.filters)
   const hasMeant = meantHits.emails.length > 0
   const meantCount = meantHits.isPending
     ? ""
     : EmailTotals.text({ count: meantHits.emails.length, is_exact: !meantHits.hasMore })
-  const records = useRecords(query)
   const signOut = useSignOut()
   const suppress = useSuppress()
   const reschedule = useReschedule()
   const address = LineCommands.addressIn(query)
+  const records = useRecords(query, address === undefined && !hits.isPending)
   const suppression = useQuery({
     ...Queries.suppressionOf(address ?? ""),
     // The suppression is asked for once typing pauses, as the emails are.
@@ -180,7 +186,11 @@ export const useCommands = (text: string): Commands => {
     const isQuestion = address !== query && !LineCommands.isSuppress(query)
     const ofStatus = canRead ? LineCommands.ofStatus(query, go) : []
     // A state alone has a command of its own.
-    const isMeant = canRead && meant.text !== "" && !(ofStatus.length > 0 && /^is:\S+$/u.test(meant.text))
+    const isMeant =
+      canRead &&
+      meant.text !== "" &&
+      (meant.isQuestion || hasMeant) &&
+      !(ofStatus.length > 0 && /^is:\S+$/u.test(meant.text))
     // It comes after the text only if that finds emails and it does not.
     const isFirst = isMeant && (hasMeant || emails.length === 0)
     const ofMeaning = isMeant ? [LineCommands.ofMeant(meant.text, meantCount, go)] : []
@@ -222,17 +232,10 @@ export const useCommands = (text: string): Commands => {
     suppress,
     suppression,
   ])
-  return { ...found, status: statusOf(hits) }
+  return { ...found, status: foundNone && hasMeant ? "" : LineCommands.statusOf(hits) }
 }
 
 const openPage = (path: string): void => void window.open(path, "_blank", "noopener")
-
-const statusOf = ({ emails, hasMore, isPending }: EmailHits): string => {
-  if (isPending) return "Searching emails…"
-  if (emails.length === 0) return ""
-  if (hasMore) return `Newest ${emails.length} emails`
-  return emails.length === 1 ? "1 email found" : `${emails.length} emails found`
-}
 
 /** How the emails of a line are shown with which something is done. */
 const ORDERS = {

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
-import { Globe, KeyRound, LayoutTemplate, type LucideIcon, Users, Webhook } from "lucide-react"
+import { Ban, Globe, KeyRound, LayoutTemplate, type LucideIcon, Users, Webhook } from "lucide-react"
 import { useMemo } from "react"
+import type { Page, Suppression } from "../api/Records.ts"
 import * as Queries from "../api/Queries.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { webhookName } from "../webhooks/webhookName.ts"
@@ -33,8 +34,16 @@ const partsOf = (query: string): ReadonlyArray<string> => {
   ]
 }
 
-/** Finds domains, templates, webhooks, API keys and members by a part of their names. */
-export const useRecords = (query: string): ReadonlyArray<Found> => {
+/** Shortest part of an address that suppressions are searched for. */
+const MIN_ADDRESS_CHARS = 3
+/** Lines about what can be done with any webhook. */
+const OF_WEBHOOKS = /^(?:disable|enable|pause) (?:a |my |the )?webhooks?$/iu
+
+/**
+ * Finds domains, templates, webhooks, API keys and members by a part of their names, and suppressions by a part of the
+ * address, for which the API is asked once typing pauses.
+ */
+export const useRecords = (query: string, isPaused: boolean): ReadonlyArray<Found> => {
   const isAsked = query.length >= MIN_CHARS
   const isAdmin = useHasScope("admin")
   const domains = useQuery({ ...Queries.domains, enabled: useHasScope("domains:read") && isAsked }).data
@@ -42,6 +51,11 @@ export const useRecords = (query: string): ReadonlyArray<Found> => {
   const webhooks = useQuery({ ...Queries.webhooks, enabled: useHasScope("webhooks:manage") && isAsked }).data
   const keys = useQuery({ ...Queries.apiKeys, enabled: isAdmin && isAsked }).data
   const members = useQuery({ ...Queries.members, enabled: isAdmin && isAsked }).data
+  const isPart = query.length >= MIN_ADDRESS_CHARS && !/\s/u.test(query)
+  const suppressions = useQuery({
+    ...Queries.read<Page<Suppression>>(["suppression hits", query], "/suppressions", { q: query, limit: MAX_OF_KIND }),
+    enabled: useHasScope("suppressions:read") && isPaused && isPart,
+  }).data
   return useMemo(() => {
     if (!isAsked) return []
     const parts = partsOf(query)
@@ -71,7 +85,7 @@ export const useRecords = (query: string): ReadonlyArray<Found> => {
       ...of(
         (webhooks?.data ?? []).map(({ description, id, url }) => ({
           name: webhookName({ description, url }),
-          texts: [description, url, id],
+          texts: [description, url, id, OF_WEBHOOKS.test(query) ? query.toLowerCase() : null],
           kind: "Webhook",
           icon: Webhook,
           to: `/webhooks/${id}`,
@@ -96,6 +110,13 @@ export const useRecords = (query: string): ReadonlyArray<Found> => {
           to: "/settings/members",
         })),
       ),
+      ...(suppressions?.data ?? []).map(({ email }) => ({
+        name: email,
+        kind: "Suppression",
+        icon: Ban,
+        to: "/suppressions",
+        search: { q: email },
+      })),
     ]
-  }, [domains, isAsked, keys, members, query, templates, webhooks])
+  }, [domains, isAsked, keys, members, query, suppressions, templates, webhooks])
 }

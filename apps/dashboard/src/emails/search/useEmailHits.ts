@@ -22,6 +22,8 @@ export interface EmailHits {
   readonly hasMore: boolean
   /** Whether a search for the text is still to be answered. */
   readonly isPending: boolean
+  /** Whether it was answered. */
+  readonly isSearched: boolean
 }
 
 /** Finds the newest emails that a text finds, understood as filters, once typing pauses. */
@@ -43,5 +45,6 @@ export const useEmailHits = (text: string, filters: EmailFilters): EmailHits => 
     emails: page?.data ?? NONE,
     hasMore: page?.has_more ?? false,
     isPending: canSearch && (searched !== text || isFetching),
+    isSearched: page !== undefined,
   }
 }

@@ -9,11 +9,11 @@ export interface SearchContext extends Context {
   readonly domains: ReadonlyArray<string>
 }
 
-/** Returns the names that searches may use, and whether they are still loading. */
-export const useSearchContext = (): { readonly context: SearchContext; readonly isLoading: boolean } => {
-  const keys = useQuery({ ...Queries.apiKeys, enabled: useHasScope("admin") })
-  const domains = useQuery({ ...Queries.domains, enabled: useHasScope("domains:read") })
-  const templates = useQuery({ ...Queries.templates, enabled: useHasScope("templates:read") })
+/** Returns the names that searches may use, once they are asked for, and whether they are still loading. */
+export const useSearchContext = (isAsked = true): { readonly context: SearchContext; readonly isLoading: boolean } => {
+  const keys = useQuery({ ...Queries.apiKeys, enabled: useHasScope("admin") && isAsked })
+  const domains = useQuery({ ...Queries.domains, enabled: useHasScope("domains:read") && isAsked })
+  const templates = useQuery({ ...Queries.templates, enabled: useHasScope("templates:read") && isAsked })
   const templateRecords = templates.data?.data
   const keyRecords = keys.data?.data
   const domainRecords = domains.data?.data
