@@ -203,7 +203,7 @@ await within("search and lists", (opened) => {
     const { page } = opened.tab
     const row = (subject: string) => page.getByRole("link", { name: new RegExp(subject, "u") })
     for (const [subject, text] of [
-      [NEWS, /^Partly bounced2 delivered · 1 bounced.*?bounced@customers\.test\+2/u],
+      [NEWS, /^Partly bounced2 of 3 delivered.*?bounced@customers\.test\+2/u],
       [LATER, /^Scheduled/u],
       [NEVER, /^Canceled.*First keyNot sent$/u],
       [RESET, /^Delivered.*Shop, production/u],

@@ -47,15 +47,19 @@ await inDashboard("the emails list at every width", (opened) => {
       text: "Hi",
       tags: ["reports", "billing"],
     }
+    const states = ["ana", "zed", "bounced+m", "deferred+m", "complained+m", "suppressed+m"]
     await instance.request("POST", "/email/send", mail)
-    for (const width of [640, 768, 1024, 1100, 1280, 1920]) {
+    await instance.request("POST", "/email/send", { ...mail, to: states.map((name) => `${name}@example.org`) })
+    for (const width of [640, 768, 800, 1024, 1100, 1280, 1920]) {
       await page.setViewportSize({ width, height: 820 })
       await page.goto("/emails")
       await page.getByRole("link", { name: /^Partly bounced/u }).waitFor()
       await page.getByText("Subject", { exact: true }).waitFor()
-      await Browser.eventually(() => page.getByText("First key").count(), "the names of keys are read").toBe(2)
+      const several = page.getByRole("link", { name: /^Complained\s*3 of 6 delivered\s*complained\+m@example.org/u })
+      await several.getByText("Reported as spam").waitFor()
+      await Browser.eventually(() => page.getByText("First key").count(), "the names of keys are read").toBe(3)
       await Browser.eventually(() => page.evaluate(OVERLAPS), `${width}`).toEqual([])
-      const subject = await page.getByText(mail.subject).boundingBox()
+      const subject = await page.getByText(mail.subject).first().boundingBox()
       assert.isAtLeast(subject?.width ?? 0, 100, `${width}`)
     }
     await page.setViewportSize(Browser.DESKTOP)

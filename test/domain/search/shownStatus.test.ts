@@ -1,4 +1,4 @@
-import { missedFirst } from "@waybill/domain/search/missedFirst"
+import { shownFirst } from "@waybill/domain/search/shownFirst"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
 import { shownDeliveryStatus } from "@waybill/domain/webhook/shownDeliveryStatus"
 import { assert, describe, it } from "../../support/effectTest.ts"
@@ -31,8 +31,19 @@ describe("the status that people read", () => {
     const base = { recipients, scheduled_at: null, recipient_counts: { delivered: 1, suppressed: 1, bounced: 1 } }
     const to = ["a@example.org", "b@example.org", "c@example.org"]
     const sorted = ["c@example.org", "a@example.org", "b@example.org"]
-    assert.deepStrictEqual(missedFirst({ ...base, status: "delivered" }, to), sorted)
-    assert.deepStrictEqual(missedFirst({ ...base, status: "deferred" }, to), to)
+    assert.deepStrictEqual(shownFirst({ ...base, status: "delivered" }, to), sorted)
+    assert.deepStrictEqual(shownFirst({ ...base, status: "deferred" }, to), to)
+  })
+
+  it("names first the recipient whose status the email has", () => {
+    const recipients = [
+      { address: "a@example.org", status: "bounced" },
+      { address: "b@example.org", status: "complained" },
+    ]
+    const base = { recipients, scheduled_at: null, recipient_counts: { bounced: 1, complained: 1 } }
+    const to = ["Ana <a@example.org>", "Bo <b@example.org>"]
+    assert.deepStrictEqual(shownFirst({ ...base, status: "complained" }, to), to.toReversed())
+    assert.deepStrictEqual(shownFirst({ ...base, status: "bounced" }, to), to)
   })
 
   it("names a pending webhook delivery whose calls failed retrying", () => {

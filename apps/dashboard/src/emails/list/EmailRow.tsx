@@ -3,7 +3,7 @@ import { StatusBadge } from "../../ui/display/Badge.tsx"
 import { useNow } from "../../ui/display/Time.tsx"
 import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
-import { outcomesOf, reasonOf } from "../search/EmailFilters.ts"
+import { outcomesOf, reachedOf, reasonOf } from "../search/EmailFilters.ts"
 import * as Hits from "../search/Hits.ts"
 import { HiddenHits, Marked } from "../search/Marked.tsx"
 import { SentTime } from "./SentTime.tsx"
@@ -19,9 +19,8 @@ interface RowProps {
 export const EmailRow = ({ email, keyNames, parts, templateNames }: RowProps) => {
   const now = useNow()
   const status = shownStatus(email, now)
-  const counts = outcomesOf(email)
   const reason = reasonOf(email)
-  const outcomes = counts.length < 2 ? undefined : counts.join(" · ")
+  const reached = reachedOf(email)
   // One that was searched for, or the first; the subject needs the room of the others.
   const tag = email.tags.find((each) => Hits.piecesOf(each, parts.tag).some(({ isHit }) => isHit)) ?? email.tags[0]
   const others = email.recipients.length < 2 ? undefined : `+${email.recipients.length - 1}`
@@ -31,8 +30,13 @@ export const EmailRow = ({ email, keyNames, parts, templateNames }: RowProps) =>
       <span className="order-3 col-span-full flex min-w-0 items-center gap-2 sm:order-none sm:col-auto">
         <span className="flex shrink-0 flex-col items-start gap-0.5 sm:min-w-0 sm:shrink">
           <StatusBadge status={status} />
-          {outcomes === undefined ? undefined : (
-            <span className="hidden truncate text-xs text-ink-3 sm:block">{outcomes}</span>
+          {reached === undefined ? undefined : (
+            <span
+              title={outcomesOf(email).join(" · ")}
+              className="hidden max-w-full truncate text-xs text-ink-3 sm:block"
+            >
+              {reached}
+            </span>
           )}
         </span>
         <span className="min-w-0 truncate text-xs text-ink-3 sm:hidden">{recipient}</span>

@@ -6,14 +6,14 @@ import { useKeyNames } from "../../requests/useKeyNames.ts"
 import { useListKeys } from "../../ui/controls/useListKeys.ts"
 import { cx } from "../../ui/display/cx.ts"
 import * as Hits from "../search/Hits.ts"
-import { outcomesOf, reasonOf } from "../search/EmailFilters.ts"
+import { reachedOf, reasonOf } from "../search/EmailFilters.ts"
 import { useTemplateNames } from "../../requests/useTemplateNames.ts"
 import { Checkmark } from "./Checkmark.tsx"
 import { EmailRow } from "./EmailRow.tsx"
 import type { Selection } from "./Selection.ts"
 
 const ROW_PX = 36
-/** A row with a second line: how many recipients are in each state, where a search found it, or why it did not arrive. */
+/** A row with a second line: how many recipients got it, where a search found it, or why it did not arrive. */
 const TALL_ROW_PX = 48
 /** Rows of narrow screens have two lines: the subject, and below it the recipient and the status. */
 const NARROW_ROW_PX = 68
@@ -61,7 +61,7 @@ export const EmailTable = ({ newIds, hasMore, isLoadingMore, onMore, parts, rows
   const heightOf = (email: Email | undefined): number => {
     const hasThirdLine =
       email !== undefined && (reasonOf(email) !== undefined || Hits.hiddenOf(email, parts).length > 0)
-    if (isWide) return hasThirdLine || (email !== undefined && outcomesOf(email).length > 1) ? TALL_ROW_PX : ROW_PX
+    if (isWide) return hasThirdLine || (email !== undefined && reachedOf(email) !== undefined) ? TALL_ROW_PX : ROW_PX
     return hasThirdLine ? NARROW_ROW_PX + HIT_LINE_PX : NARROW_ROW_PX
   }
   const list = useRef<HTMLUListElement>(null)

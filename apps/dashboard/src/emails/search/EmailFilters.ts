@@ -3,6 +3,7 @@ import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as ReplyCode from "@waybill/domain/search/ReplyCode"
 import * as SearchedStatus from "@waybill/domain/search/SearchedStatus"
 import * as SearchText from "@waybill/domain/search/SearchText"
+import { shownRecipient } from "@waybill/domain/search/shownRecipient"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
 import * as Paths from "../../api/Paths.ts"
 import type { Email, Recipient } from "../../api/Records.ts"
@@ -19,15 +20,27 @@ export const outcomesOf = ({ recipient_counts }: Email): ReadonlyArray<string> =
 /** Statuses of recipients whom an email did not reach and for whom nothing tries it any more. */
 export const GIVEN_UP: ReadonlySet<string> = new Set(["bounced", "failed", "suppressed", "canceled"])
 
-/** Returns why a recipient was not reached: the answer of its server, or its suppression. */
-export const reasonOf = ({ error, livemode, recipients }: Email): string | undefined => {
-  const answer = [error?.code, error?.enhanced_code, error?.message].filter(
-    (each) => each !== null && each !== undefined,
-  )
-  if (answer.length > 0) return answer.join(" ")
-  const suppressed = recipients.find(({ suppression }) => suppression !== null)
-  return suppressed === undefined ? undefined : suppressionOf(suppressed, livemode)
+/** Returns how many of an email's recipients got it, if they differ: "2 of 3 delivered". */
+export const reachedOf = (email: Email): string | undefined => {
+  if (outcomesOf(email).length < 2) return undefined
+  const { complained = 0, delivered = 0, sent = 0 } = email.recipient_counts
+  return `${delivered + complained + sent} of ${email.recipients.length} ${sent > 0 ? "sent" : "delivered"}`
 }
+
+/** Returns why the recipient that an email is listed for was not reached: the answer of its server, or its suppression. */
+export const reasonOf = (email: Email): string | undefined => {
+  const recipient = shownRecipient(email)
+  if (recipient === undefined) return undefined
+  const { smtp, status, suppression } = recipient
+  if (suppression !== null) return suppressionOf(recipient, email.livemode)
+  if (status === "complained") return "Reported as spam"
+  if (smtp === null || !ANSWERED.has(status)) return undefined
+  const answer = [smtp.code, smtp.enhanced_code, smtp.response].filter((each) => each !== null).join(" ")
+  return answer === "" ? undefined : answer
+}
+
+/** Statuses of recipients whose server said why. */
+const ANSWERED: ReadonlySet<string> = new Set(["bounced", "failed", "deferred"])
 
 /** Returns why nothing was sent to a suppressed recipient. */
 export const suppressionOf = ({ address, suppression }: Recipient, livemode: boolean): string =>

@@ -1,5 +1,5 @@
 import * as RecipientPart from "@waybill/domain/search/RecipientPart"
-import { missedFirst } from "@waybill/domain/search/missedFirst"
+import { shownFirst } from "@waybill/domain/search/shownFirst"
 import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import type { Email } from "../../api/Records.ts"
 import type { EmailFilters } from "./EmailFilters.ts"
@@ -86,7 +86,7 @@ export interface Hidden {
   readonly text: string
 }
 
-const recipientsOf = (email: Email) => missedFirst(email, [...email.to, ...email.cc, ...email.bcc])
+const recipientsOf = (email: Email) => shownFirst(email, [...email.to, ...email.cc, ...email.bcc])
 
 export const firstRecipient = (email: Email): string => recipientsOf(email)[0] ?? ""
 

@@ -2,8 +2,8 @@ import type * as T from "@waybill/client/Waybill"
 import { countByStatus } from "@waybill/domain/search/countByStatus"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as MeantSearch from "@waybill/domain/search/MeantSearch"
-import { missedFirst } from "@waybill/domain/search/missedFirst"
 import * as SearchText from "@waybill/domain/search/SearchText"
+import { shownFirst } from "@waybill/domain/search/shownFirst"
 import { searchHints } from "@waybill/domain/search/searchHints"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
 import { soughtAddress } from "@waybill/domain/search/soughtAddress"
@@ -52,7 +52,7 @@ export const print = Effect.fnUntraced(function* (typed: T.LogsQuery, limit: num
   if (json) return yield* Output.printFirst(found, { json, columns: COLUMNS })
   yield* saySuppressed(soughtAddress(EmailSearch.parse(query.q ?? "", context).filters))
   const isTerminal = yield* OutputStyle.isTerminal
-  const rows = yield* withShownStatus(found.rows.map((email) => ({ ...email, to: missedFirst(email, email.to) })))
+  const rows = yield* withShownStatus(found.rows.map((email) => ({ ...email, to: shownFirst(email, email.to) })))
   const more = isTerminal && found.more !== undefined ? yield* counted(query, limit) : found.more
   const columns = rows.some(isScheduled) ? COLUMNS_OF_SCHEDULED : COLUMNS
   const ordered = more === undefined && rows.every(isScheduled) ? rows.toSorted(byDueTime) : rows
