@@ -85,6 +85,15 @@ layer(HttpWorld.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServic
       assert.strictEqual(body.data.email_id, email_id)
       const ahead = Number(first?.headers["webhook-timestamp"]) - Date.now() / 1000
       assert.isBelow(Math.abs(ahead), 120)
+      // The last call that a webhook shows is that of real time, whatever a clock shows.
+      const lastCall = Effect.map(call("GET", `/v1/webhooks/${webhook.json.id}`), ({ json }) => json.last_call)
+      const { at, delivery_id } = yield* lastCall
+      assert.deepStrictEqual(
+        [Date.parse(at) / 1000, delivery_id],
+        [Number(receiver.calls.at(-1)?.headers["webhook-timestamp"]), delivery.id],
+      )
+      yield* call("POST", `/v1/webhooks/${webhook.json.id}/test`)
+      yield* World.until(lastCall, (last) => last.delivery_id !== delivery_id)
       // An endpoint that fails for days of a test clock still gets live mail.
       const gone = yield* Receiver.listen({ answer: () => ({ status: 500 }) })
       const failing = yield* call("POST", "/v1/webhooks", { url: gone.url, events })

@@ -262,7 +262,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) =
       SELECT account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, created_at::text, history -> 0 AS call
       FROM webhook_deliveries WHERE id = ${repeated.id}`)
     const { call, ...delivery } = row ?? { call: {}, id: "", event_id: "" }
-    const history = JSON.stringify([{ ...call, at: "2020-01-01T00:00:00.000Z" }])
+    const history = JSON.stringify([{ ...call, at: "2020-01-01T00:00:00.000Z", request_headers: {} }])
     const callEarlier = (from: number, count: number) =>
       Effect.orDie(
         sql`INSERT INTO webhook_deliveries ${sql.insert(

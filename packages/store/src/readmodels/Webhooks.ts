@@ -120,6 +120,7 @@ interface LastCall {
   readonly answer: string | null
 }
 
+/** On a test clock, calls have the time of the clock. Their signatures have the real time, which says which call is the last. */
 const select = (sql: Sql, account_id: string, which: Fragment, examined: number) => sql<{
   readonly record: ListedWebhook
 }>`
@@ -133,15 +134,17 @@ const select = (sql: Sql, account_id: string, which: Fragment, examined: number)
       WHERE d.account_id = w.account_id AND d.webhook_id = w.id ORDER BY id DESC LIMIT ${examined}::int
     ), candidates AS MATERIALIZED (
       (SELECT id FROM newest WHERE attempts > 0 ORDER BY id DESC LIMIT ${LAST_DELIVERIES}::int)
-      UNION (SELECT id FROM newest WHERE delivered_at IS NOT NULL ORDER BY delivered_at DESC LIMIT 1)
+      UNION (SELECT id FROM newest WHERE delivered_at <= now() ORDER BY delivered_at DESC LIMIT 1)
     )
-    SELECT jsonb_build_object('delivery_id', id, 'at', call -> 'at', 'status', call -> 'status',
+    SELECT jsonb_build_object('delivery_id', id, 'at', called.at, 'status', call -> 'status',
       'duration_ms', call -> 'duration_ms', 'error', call -> 'error',
       'answer', nullif(left(call ->> 'response_body', ${LAST_ANSWER_CHARS}::int), '')) AS call
-    FROM (
-      SELECT id, jsonb_path_query_array(history, '$[*] ? (!(@.called == false))') -> -1 AS call
-      FROM candidates JOIN webhook_deliveries d USING (id) WHERE d.account_id = w.account_id) AS called
-    WHERE call IS NOT NULL ORDER BY call ->> 'at' DESC LIMIT 1) AS last ON true
+    FROM candidates JOIN webhook_deliveries d USING (id)
+      CROSS JOIN LATERAL (SELECT jsonb_path_query_array(history, '$[*] ? (!(@.called == false))') -> -1) AS latest (call)
+      CROSS JOIN LATERAL (SELECT to_timestamp((call #>> '{request_headers,webhook-timestamp}')::float8)) AS signed (at)
+      CROSS JOIN LATERAL (SELECT CASE WHEN signed.at <> date_trunc('second', (call ->> 'at')::timestamptz)
+        THEN ${Iso.iso(sql, "signed.at")} ELSE call ->> 'at' END) AS called (at)
+    WHERE d.account_id = w.account_id AND call IS NOT NULL ORDER BY called.at DESC LIMIT 1) AS last ON true
   WHERE w.account_id = ${account_id} AND NOT w.removed ${which} ORDER BY w.id DESC`
 
 export const list = Effect.fn("Webhooks.list")(function* (account_id: string) {
