@@ -1,4 +1,6 @@
 import { assert, describe, it } from "vitest"
+import type { StatsRow } from "../../../apps/dashboard/src/api/Records.ts"
+import * as Series from "../../../apps/dashboard/src/overview/Series.ts"
 import * as TimeRange from "../../../apps/dashboard/src/overview/TimeRange.ts"
 import { hasRemoteImages } from "../../../apps/dashboard/src/emails/compose/hasRemoteImages.ts"
 import { formatBytes } from "../../../apps/dashboard/src/ui/display/formatBytes.ts"
@@ -21,6 +23,19 @@ describe("figures", () => {
     const to = "2026-11-30T01:00:00.000Z"
     assert.deepStrictEqual(TimeRange.rangeOf("1d", now), { from: "2026-11-29T01:00:00.000Z", to, unit: "hour" })
     assert.deepStrictEqual(TimeRange.rangeOf("7d", now), { from: "2026-11-24T00:00:00.000Z", to, unit: "day" })
+  })
+
+  it("count recipients that wait apart from those that were sent", () => {
+    const from = "2026-11-29T00:00:00.000Z"
+    const recipient_counts = { sent: 69, queued: 20, delivered: 1 } as StatsRow["recipient_counts"]
+    const rows = [{ at: from, accepted: 90, recipient_counts }] as unknown as ReadonlyArray<StatsRow>
+    const [, ...columns] = Series.volume(rows, { from, to: "2026-11-30T00:00:00.000Z", unit: "day" })
+    const counts = columns.map(([count], nth) => [Series.STACKS[nth]?.join(), count]).filter(([, count]) => count !== 0)
+    assert.deepStrictEqual(counts, [
+      ["delivered", 1],
+      ["sent", 69],
+      ["queued", 20],
+    ])
   })
 
   it("say rates with the same decimals everywhere", () => {

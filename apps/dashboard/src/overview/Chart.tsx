@@ -32,6 +32,7 @@ const VOLUME: ChartKind = {
   series: [
     { name: "Delivered", token: "--good", swatch: "bg-good" },
     { name: "Complained", token: "--violet", swatch: "bg-violet" },
+    { name: "Sent", token: "--accent", swatch: "bg-accent" },
     { name: "Queued", token: "--accent-line", swatch: "bg-accent-line" },
     { name: "Deferred", token: "--warn", swatch: "bg-warn" },
     { name: "Bounced or failed", token: "--bad", swatch: "bg-bad" },

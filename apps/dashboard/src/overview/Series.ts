@@ -54,7 +54,8 @@ const pointsOf = (
 export const STACKS = [
   ["delivered"],
   ["complained"],
-  ["queued", "sent"],
+  ["sent"],
+  ["queued"],
   ["deferred"],
   ["bounced", "failed"],
   ["suppressed", "canceled"],
