@@ -70,8 +70,9 @@ layer(World.layer, { excludeTestServices: true })("a service", (it) => {
     function* () {
       const { url } = yield* Database.Fresh
       const data = yield* folder
-      const node = yield* ServiceProcess.start(url, { WAYBILL_DATA: data, TRANSPORT: "direct" })
       const dns = yield* DnsServer.listen({ "example.com": { NS: ["a.iana-servers.net"] } })
+      const settings = { DANE_RESOLVER: dns.server, SMTP_URL: SECRET, DNS_SERVERS: dns.server }
+      const node = yield* ServiceProcess.start(url, { WAYBILL_DATA: data, ...settings })
       const here = {
         WAYBILL_DATA: data,
         DATABASE_URL: Redacted.value(url),
@@ -79,11 +80,13 @@ layer(World.layer, { excludeTestServices: true })("a service", (it) => {
         DNS_SERVERS: dns.server,
       }
       const line = `The service that runs (process ${node.pid}) has others: `
-      for (const command of ["config", "doctor"]) {
-        const errors = yield* errorsOf(here, command)
-        assert.include(errors, line)
-        assert.include(errors, "TRANSPORT=direct")
-      }
+      assert.include(yield* errorsOf(here, "config"), line)
+      const { errors, output } = yield* CommandLine.typeWith(here, "doctor")
+      assert.include(errors, `Checked as the service that runs (process ${node.pid}), whose settings differ`)
+      assert.include(errors, `SMTP_URL=<set>, DANE_RESOLVER=${dns.server}`)
+      assert.include(errors, "Secrets of a service are not stored. Set SMTP_URL here, too, to check all.")
+      assert.notInclude(output, "no DANE_RESOLVER is set")
+      assert.include(output, "no bounce message comes in")
       yield* node.stop
       assert.notInclude(yield* errorsOf(here, "config"), line)
     },

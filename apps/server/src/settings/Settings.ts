@@ -150,6 +150,9 @@ const oneLine = (text: string): string =>
     .replace(/ at \["[A-Z_]+"\]/u, "")
     .trim()
 
+/** What is shown of a secret that is set. */
+export const SECRET = "<set>"
+
 /** Returns every setting with its value, secrets hidden, where that comes from, and what is wrong with it. */
 export const describe = Effect.gen(function* () {
   const provider = yield* ConfigProvider.ConfigProvider
@@ -157,7 +160,7 @@ export const describe = Effect.gen(function* () {
   return yield* Effect.forEach(Object.values(TABLE) as ReadonlyArray<Setting<unknown>>, (each) =>
     Effect.map(Effect.result(Config.String(each.name).parse(provider)), (found) => ({
       name: each.name,
-      value: found._tag === "Failure" ? null : each.secret ? "<set>" : found.success,
+      value: found._tag === "Failure" ? null : each.secret ? SECRET : found.success,
       default: each.fallback,
       source: found._tag === "Failure" ? ("default" as const) : ("environment" as const),
       meaning: each.meaning,

@@ -1,6 +1,6 @@
 import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import * as Text from "@waybill/domain/values/Text"
-import { Effect, Result, Schema } from "effect"
+import { ConfigProvider, Effect, Result, Schema } from "effect"
 import { Flag } from "effect/cli"
 import { CheckDiffers } from "../../process/CommandRefused.ts"
 import * as InstanceKeys from "../../installation/InstanceKeys.ts"
@@ -44,8 +44,9 @@ export const doctor = DataCommand.command(
     ),
   },
   function* ({ direct, json, target }) {
-    const settings = yield* Settings.load
-    for (const line of yield* RunningSettings.differences()) yield* Output.complain(line)
+    const { lines, provider } = yield* RunningSettings.ofService
+    for (const line of lines) yield* Output.complain(line)
+    const settings = yield* Effect.provideService(Settings.load, ConfigProvider.ConfigProvider, provider)
     // Loaded by this command only.
     const { examine } = yield* Effect.promise(() => import("../../operate/doctor/examine.ts"))
     const findings = yield* Effect.provide(

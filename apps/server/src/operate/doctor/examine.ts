@@ -76,7 +76,9 @@ const direct = (settings: Settings, { direct, targets }: Options, name: string, 
       : Effect.succeed(Finding.skipped("ehlo name", reason)),
     wanted || used.has("relay")
       ? NameChecks.returnPath(settings.returnPathDomain, Option.isSome(settings.mailPort))
-      : Effect.succeed(Finding.skipped("return path", "mail in the sandbox does not bounce")),
+      : Effect.succeed(
+          Finding.skipped("return path", "no bounce message comes in, because no mail leaves by a relay or directly"),
+        ),
     Option.isSome(settings.mailPort)
       ? NameChecks.reportAuthorization(settings.returnPathDomain)
       : Effect.succeed(
