@@ -141,6 +141,14 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
     assert.include(yield* text("emails", "timeline", first.id), "email.queued")
     assert.strictEqual((yield* json("emails", "cancel", second.id)).status, "canceled")
     const scheduled = [...message, "--to", "bo@example.org", "--at", "1h"]
+    const morning = yield* json("send", ...message, "--to", "cy@example.org", "--at", "tomorrow 09:00")
+    const { scheduled_at } = yield* json("emails", "get", morning.id)
+    const tomorrow = new Date(Date.parse(morning.created_at) + 86_400_000).toISOString().slice(0, 10)
+    assert.strictEqual(scheduled_at, `${tomorrow}T09:00:00.000Z`)
+    assert.include(
+      yield* refusal("send", ...message, "--to", "cy@example.org", "--at", "tomorrow 25:00"),
+      "tomorrow 09:00",
+    )
     const later = [yield* json("send", ...scheduled), yield* json("send", ...scheduled)].map(({ id }) => id as string)
     for (const nothing of ["", " ", '""'])
       assert.include(yield* refusal("emails", "cancel", nothing, "--yes"), "Say which emails", nothing)

@@ -56,7 +56,7 @@ const FAULTS: ReadonlyArray<readonly [line: string, error: string, help?: string
   ],
   [
     "send --from a@acme.test --to b@acme.test --subject Hi --text Hi --at tomorrow",
-    '--at does not take "tomorrow": a time such as 2027-01-31T09:00:00Z, or in how long, such as 45s, 30m, 12h or 7d.',
+    '--at does not take "tomorrow": a time such as 2027-01-31T09:00:00Z, a day with a time such as `tomorrow 09:00` (in UTC), or in how long, such as 45s, 30m, 12h or 7d.',
     "waybill send",
   ],
   ["emails list --limit 0", '--limit does not take "0": a number from 1 to 10000.', "waybill emails list"],

@@ -8,7 +8,8 @@ import { CliError, Flag } from "effect/cli"
 /** Forms of a time that was, and of one that will be. */
 const FORMS = {
   past: "a time such as 2027-01-31T09:00:00Z, a day such as yesterday (in UTC), or how long ago, such as 45s, 30m, 12h or 7d",
-  future: "a time such as 2027-01-31T09:00:00Z, or in how long, such as 45s, 30m, 12h or 7d",
+  future:
+    "a time such as 2027-01-31T09:00:00Z, a day with a time such as `tomorrow 09:00` (in UTC), or in how long, such as 45s, 30m, 12h or 7d",
 } as const
 
 const UNITS: Readonly<Record<string, Duration.Unit>> = { s: "seconds", m: "minutes", h: "hours", d: "days" }
@@ -20,14 +21,23 @@ export const durationOf = (text: string): Option.Option<Duration.Duration> => {
   return name === undefined ? Option.none() : Duration.fromInput(`${Number(count)} ${name}`)
 }
 
-/** Reads a time with an offset, one that is so long ago or in so long, or one that was as a search takes it. */
+const DAY_AND_CLOCK = /^(today|tomorrow|\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})$/iu
+
+/** Reads a day with a time, which are in UTC as the days of a search. */
+const atClock = (text: string, now: number): string | undefined => {
+  const [, day = "", clock = ""] = DAY_AND_CLOCK.exec(text) ?? []
+  const date = SearchDates.parse(day, now)?.slice(0, "2027-01-31".length)
+  return date === undefined ? undefined : SearchDates.parse(`${date}T${clock}`, now)
+}
+
+/** Reads a time with an offset, one that is so long ago or in so long, one that was as a search takes it, or the time of a day. */
 export const timeOf = Effect.fnUntraced(function* (text: string, direction: keyof typeof FORMS = "past") {
   const away = durationOf(text)
   if (Option.isSome(away)) {
     const millis = Duration.toMillis(away.value)
     return new Date((yield* Clock.currentTimeMillis) + (direction === "past" ? -millis : millis))
   }
-  const named = direction === "past" ? SearchDates.parse(text, yield* Clock.currentTimeMillis) : undefined
+  const named = (direction === "past" ? SearchDates.parse : atClock)(text, yield* Clock.currentTimeMillis)
   if (named !== undefined) return new Date(named)
   const isWhole = /^\d{4}-\d{2}-\d{2}T.*(?:Z|[+-]\d{2}:\d{2})$/u.test(text)
   const time = isWhole ? DateTime.make(text) : Option.none()
