@@ -35,7 +35,19 @@ export class Unavailable extends Error {
   }
 }
 
-export const say = (line) => process.stderr.write(`waybill: ${line}\n`)
+/** Breaks a line at its words, where a terminal would break within them. */
+export function folded(line, columns = Infinity) {
+  const lines = [""]
+  for (const word of line.split(" ")) {
+    const last = lines.at(-1)
+    if (last === "") lines.splice(-1, 1, word)
+    else if (last.length + 1 + word.length > columns) lines.push(`  ${word}`)
+    else lines.splice(-1, 1, `${last} ${word}`)
+  }
+  return lines.join("\n")
+}
+
+export const say = (line) => process.stderr.write(`${folded(`waybill: ${line}`, process.stderr.columns)}\n`)
 const json = (file) => JSON.parse(readFileSync(file, "utf8"))
 export const readOr = (file, otherwise) => {
   try {

@@ -52,6 +52,16 @@ const lockOf = (version: string, own = "0.1.0", nested = {}) =>
     },
   })
 
+it("a line breaks at its words, and not where a narrow terminal ends", async () => {
+  const { href } = new URL("../../bin/install.mjs", import.meta.url)
+  const { folded } = (await import(href)) as { readonly folded: (line: string, columns?: number) => string }
+  const line = "waybill: installing Node 24.11.1 (this machine has Node 22.3.0, but Waybill requires 24 or newer)"
+  const lines = folded(line, 80).split("\n")
+  assert.deepStrictEqual([lines.length, lines.join(" ").replaceAll("   ", " ")], [2, line])
+  for (const each of lines) assert.isAtMost(each.length, 80)
+  assert.strictEqual(folded(line), line)
+})
+
 const checkouts: Array<string> = []
 const children: Array<ChildProcess> = []
 
