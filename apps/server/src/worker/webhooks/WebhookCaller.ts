@@ -132,7 +132,8 @@ export const isAnswered = ({ duration_ms, error }: Attempt): boolean => error ==
  * Error that customers see for a host that is not called. It is the same whether DNS has no record, cannot be queried or
  * gives a private address, since a difference would let customers probe the operator's network. The log has the cause.
  */
-const noPublicAddress = (host: string): string => `${host} has no public address that may be called`
+const noPublicAddress = (host: string): string =>
+  `${host} has no public address that may be called: its name does not exist, cannot be looked up, or leads to a private network`
 
 class PlainHttp extends Error {
   override message = "plain http leaves the payload readable on its way to a public address"
