@@ -1,5 +1,4 @@
 import { Duration, Effect } from "effect"
-import type { AddressInfo } from "node:net"
 import * as net from "node:net"
 import * as tls from "node:tls"
 import type { ListenerLimits } from "../../../../apps/server/src/smtp/ListenerLimits.ts"

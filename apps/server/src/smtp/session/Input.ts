@@ -2,9 +2,9 @@ import type { MessageStream } from "./MessageStream.ts"
 
 /** Maximum length of a command. RFC 5321 §4.5.3.1.4 requires 512 octets, and a login may carry a long token. */
 export const MAX_LINE_BYTES = 16 * 1024
-/** Number of bytes that wait while a command or a message is processed, beyond which the client has to wait. */
+/** Number of bytes that are kept while a command or a message is processed, beyond which the client has to wait. */
 export const MAX_WAITING_BYTES = 16 * 1024
-/** Number of commands and pieces that are read at a time before other connections have their turn. */
+/** Number of commands that are read at a time before other connections have their turn. */
 const MAX_READ_AT_ONCE = 100
 
 const LF = 0x0a
@@ -29,13 +29,14 @@ export interface InputEvents {
   readonly resume: () => void
 }
 
+const EMPTY = Buffer.alloc(0)
+
 /** Reads the bytes of a client: commands, and between them bodies. After each it waits until `next` is called. */
 export class Input {
-  #waiting: Array<Buffer> = []
-  #waitingBytes = 0
-  /** The beginning of a line whose end has not come. */
-  #line: Array<Buffer> = []
-  #lineBytes = 0
+  /** Bytes that are not read yet: one buffer, since a client can send each byte by itself. */
+  #waiting: Buffer = EMPTY
+  /** Number of bytes at their beginning that have no line end. */
+  #searched = 0
   #body: Body | undefined
   #onBodyEnd: () => void = () => undefined
   #isPending = false
@@ -55,7 +56,7 @@ export class Input {
 
   take(piece: Buffer): void {
     if (this.#isClosed) return
-    this.#putBack(piece, this.#waiting.length)
+    this.#waiting = this.#waiting.length === 0 ? piece : Buffer.concat([this.#waiting, piece])
     this.read()
   }
 
@@ -72,10 +73,8 @@ export class Input {
 
   /** Drops all that has come, so that nothing that was sent in the clear is read as a command inside TLS. */
   clear(): void {
-    this.#waiting = []
-    this.#waitingBytes = 0
-    this.#line = []
-    this.#lineBytes = 0
+    this.#waiting = EMPTY
+    this.#searched = 0
     this.#body = undefined
     this.#isPending = false
     this.#isPaused = false
@@ -86,7 +85,7 @@ export class Input {
     this.clear()
   }
 
-  /** Reads what waits, as far as it may. */
+  /** Reads as far as it may. */
   read(): void {
     if (this.#isReading) return
     this.#isReading = true
@@ -96,10 +95,8 @@ export class Input {
           setImmediate(() => this.read())
           break
         }
-        const piece = this.#waiting.shift() ?? Buffer.alloc(0)
-        this.#waitingBytes -= piece.length
-        if (this.#body === undefined) this.#readLine(piece)
-        else this.#readBody(this.#body, piece)
+        if (this.#body === undefined) this.#readLine()
+        else this.#readBody(this.#body)
       }
       this.#limit()
     } catch (cause) {
@@ -111,47 +108,46 @@ export class Input {
   }
 
   #mayRead(): boolean {
-    return !this.#isPending && this.#waiting.length > 0 && this.#body?.stream?.isFull !== true
+    return !this.#isPending && this.#waiting.length > this.#searched && this.#body?.stream?.isFull !== true
   }
 
   /** Lets a client wait that sends faster than it is answered. */
   #limit(): void {
-    const isFull = this.#waitingBytes > MAX_WAITING_BYTES
+    const isFull = this.#waiting.length > MAX_WAITING_BYTES
     if (isFull === this.#isPaused || this.#isClosed) return
     this.#isPaused = isFull
     if (isFull) this.#events.pause()
     else this.#events.resume()
   }
 
-  #putBack(piece: Buffer, at = 0): void {
-    if (piece.length === 0) return
-    if (at === 0) this.#waiting.unshift(piece)
-    else this.#waiting.push(piece)
-    this.#waitingBytes += piece.length
-  }
-
-  #readLine(piece: Buffer): void {
-    const end = piece.indexOf(LF)
-    const part = end === -1 ? piece : piece.subarray(0, end)
-    this.#line.push(part)
-    this.#lineBytes += part.length
-    if (end === -1) return this.#lineBytes > MAX_LINE_BYTES ? this.#events.onTooLong() : undefined
-    this.#putBack(piece.subarray(end + 1))
-    const whole = this.#line.length === 1 ? part : Buffer.concat(this.#line, this.#lineBytes)
-    this.#line = []
-    this.#lineBytes = 0
-    const line = whole.at(-1) === CR ? whole.subarray(0, -1) : whole
+  #readLine(): void {
+    const waiting = this.#waiting
+    const end = waiting.indexOf(LF, this.#searched)
+    if (end === -1) {
+      this.#searched = waiting.length
+      return waiting.length > MAX_LINE_BYTES ? this.#events.onTooLong() : undefined
+    }
+    this.#leave(waiting.subarray(end + 1))
+    const line = waiting.subarray(0, waiting[end - 1] === CR ? end - 1 : end)
     if (line.length > MAX_LINE_BYTES) return this.#events.onTooLong()
     this.#isPending = true
     this.#events.onLine(line.toString())
   }
 
-  #readBody(body: Body, piece: Buffer): void {
+  #readBody(body: Body): void {
+    const piece = this.#waiting
+    this.#leave(EMPTY)
     const rest = body.take(piece)
     if (rest === undefined) return
-    this.#putBack(rest)
+    this.#leave(rest)
     this.#body = undefined
     this.#isPending = true
     this.#onBodyEnd()
+  }
+
+  /** Leaves the rest for later; of an empty one, not the memory that it is a part of. */
+  #leave(rest: Buffer): void {
+    this.#waiting = rest.length === 0 ? EMPTY : rest
+    this.#searched = 0
   }
 }
