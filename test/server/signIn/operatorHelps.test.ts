@@ -28,6 +28,21 @@ const opened = (url: string, link: string) =>
     body: { token: tokenOf(link), newPassword: "correct horse battery" },
   })
 
+// Its environment names no roles, as with `start --roles api`.
+layer(House.layerWith({ ROLES: "api" }), { excludeTestServices: true, timeout: "90 seconds" })("a process", (it) => {
+  it.effect("shows its operators its settings, with the roles that a flag gave it", function* () {
+    const { owner, url } = yield* House
+    const page = browser(url)
+    assert.strictEqual((yield* page.request("GET", "/v1/operate/settings")).status, 401)
+    yield* page.signIn(owner)
+    const { data, groups } = (yield* page.request("GET", "/v1/operate/settings")).json
+    const named = (name: string) => data.find((each: { readonly name: string }) => each.name === name)
+    assert.deepInclude(named("ROLES"), { value: "api", default: "api,worker,smtp" })
+    assert.deepInclude(named("MAX_BODY_BYTES"), { value: null, default: "10485760" })
+    assert.strictEqual(groups.flatMap(([, names]: [string, ReadonlyArray<string>]) => names).length, data.length)
+  })
+})
+
 layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("the accounts of an instance", (it) => {
   it.effect("are listed beside a cell that does not answer, with its name", function* () {
     const { owner, url } = yield* House
