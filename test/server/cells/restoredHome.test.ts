@@ -106,10 +106,8 @@ layer(World.layer, { excludeTestServices: true, timeout: "240 seconds" })(
         const [row] = yield* home.query("SELECT identity FROM cells WHERE name = 'cell_d'")
         const known = yield* otherClient(added.url())
         yield* known.query(`COMMENT ON SCHEMA public IS 'waybill cell ${String(row?.["identity"])}'`)
-        const readdressed = yield* waybill(
-          Redacted.value(added.url()),
-          ...["cells", "address", "cell_d", "--url", "-", "--leave-former"],
-        )
+        const address = ["cells", "address", "cell_d", "--url", "-", "--leave-former"]
+        const readdressed = yield* waybill(Redacted.value(added.url()), ...address)
         assert.isTrue(readdressed.isDone, readdressed.printed)
 
         const repaired = yield* waybill("", "cells", "check", "--repair")
