@@ -44,7 +44,7 @@ const epochs = (sql: Sql) =>
     SELECT epoch, last_position AS last, after_position AS after FROM log_epochs ORDER BY epoch`
 const end = Effect.flatMap(PgClient.PgClient, Feed.watermark)
 /** The command of backup.md to run before a server starts on copied files. */
-const [command = ""] = DocCommands.lines("docs/operating/backup.md", "psql")
+const [command = ""] = DocCommands.lines("docs/operating/backup.md", 'psql "$DATABASE_URL" --command="UPDATE')
 const asCopy = /--command="(UPDATE log_epochs [^"]+)"$/u.exec(command)?.[1] ?? assert.fail(command)
 /** Makes the database look as if it came from another server. */
 const move = Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe(asCopy))
