@@ -248,7 +248,7 @@ describe("refusing an email", () => {
       script: "deliver",
       headers: { "X-SMTPAPI": "{}" },
       scheduled_at: after(31 * DAY),
-      tracking: { opens: true },
+      tracking: { opens: true, clicks: undefined },
     }
     const fixes: ReadonlyArray<readonly [status: number, reason: string, typeof known, typeof wanted?]> = [
       [400, "test_clock_of_live_mail", { clock: undefined }],
