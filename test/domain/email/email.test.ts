@@ -234,7 +234,7 @@ describe("refusing an email", () => {
   it("of all that is wrong the first is told, in the contract's order", () => {
     const clock = { id: id("TestClockId"), now: NOW }
     const original = { recipients: 1, in_progress: 0, content_kept: false }
-    let known: Partial<Acceptance.Context> = {
+    const known: Partial<Acceptance.Context> = {
       clock,
       key: limited,
       original,
@@ -244,11 +244,11 @@ describe("refusing an email", () => {
       plan: { name: "Free", max_recipients: 0 },
       unsent: { bytes: 1, limit: 1 },
     }
-    let wanted: Partial<Acceptance.Command> = {
+    const wanted: Partial<Acceptance.Command> = {
       script: "deliver",
       headers: { "X-SMTPAPI": "{}" },
       scheduled_at: after(31 * DAY),
-      tracking: { opens: true, clicks: undefined },
+      tracking: { opens: true, clicks: null },
     }
     const fixes: ReadonlyArray<readonly [status: number, reason: string, typeof known, typeof wanted?]> = [
       [400, "test_clock_of_live_mail", { clock: undefined }],
@@ -266,8 +266,8 @@ describe("refusing an email", () => {
     ]
     for (const [status, reason, fixed, rewritten] of fixes) {
       givenRequest(known, wanted).refuses({ status: status as 422, reason })
-      known = { ...known, ...fixed }
-      wanted = { ...wanted, ...rewritten }
+      Object.assign(known, fixed)
+      Object.assign(wanted, rewritten)
     }
     givenRequest(known, wanted).appendsOnly("EmailQueued")
   })

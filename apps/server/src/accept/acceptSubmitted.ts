@@ -65,9 +65,11 @@ export const acceptSubmitted = Effect.fn("acceptSubmitted")(function* (
       sender,
       at,
       messages: [{ id, draft: Result.succeed(draft) }],
-      answer: AcceptCommit.only(
-        ({ created_at, id }): Answer => ({ id, created_at, ...(missing === undefined ? {} : { missing }) }),
-      ),
+      answer: AcceptCommit.only(({ created_at, id }): Answer => ({
+        id,
+        created_at,
+        ...(missing === undefined ? {} : { missing }),
+      })),
     })
   const target = {
     store: yield* EventStore,

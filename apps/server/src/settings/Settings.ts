@@ -150,7 +150,7 @@ const oneLine = (text: string): string =>
     .replace(/ at \["[A-Z_]+"\]/u, "")
     .trim()
 
-/** What is shown of a secret that is set. */
+/** A secret that is set is shown so. */
 export const SECRET = "<set>"
 
 /** Returns every setting with its value, secrets hidden, where that comes from, and what is wrong with it. */

@@ -120,7 +120,7 @@ interface LastCall {
   readonly answer: string | null
 }
 
-/** On a test clock, calls have the time of the clock. Their signatures have the real time, which says which call is the last. */
+/** Calls on a test clock have the time of the clock. Their signatures have the real time, which says which call is the last. */
 const select = (sql: Sql, account_id: string, which: Fragment, examined: number) => sql<{
   readonly record: ListedWebhook
 }>`
