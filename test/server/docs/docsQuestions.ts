@@ -117,4 +117,10 @@ export const FIRST: ReadonlyArray<readonly [query: string, answer: string]> = [
   ["behind nginx", "/docs/operating/first-mail#publish-the-name-of-the-instance"],
   ["tls required", "/docs/smtp#log-in"],
   ["forgot password", "/docs/start#manage-sign-in"],
+  ["429", "/docs/errors/request_rate"],
+  ["what is 429", "/docs/errors/request_rate"],
+  ["max recipients", "/docs/limits"],
+  ["is there a maximum number of recipients", "/docs/limits"],
+  ["how many emails per second", "/docs/benchmarks"],
+  ["can i send newsletters", "/docs/coming-from#check-what-waybill-does-not-have"],
 ]

@@ -182,6 +182,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     // Three letters are near too many words.
     assert.include((yield* page("ssi")).text, "Nothing found")
     assert.notInclude((yield* page("webhook")).text, "Showing results for")
+    // Another first letter makes another word.
+    const { text: dark } = yield* page("does it support dark mode")
+    assert.match(dark, /<p>Nothing fits well: no page has “dark”\. With the other words: \d+ found<\/p>/u)
+    assert.notInclude((yield* page("webhook signiture")).text, "Nothing fits well")
   })
 
   it.effect("folds the pages of frameworks, and says of each page what stands alone", function* () {

@@ -51,6 +51,8 @@ export interface Found {
   readonly entries: ReadonlyArray<Entry>
   /** The query with its misspelt words mended; undefined if it has none. */
   readonly mended?: string
+  /** Words of the query that no place has, in the order of the query; undefined if it has none. */
+  readonly missing?: ReadonlyArray<string>
 }
 
 export interface SearchIndex {
@@ -86,6 +88,9 @@ const MIN_MENDED_CHARS = 4
 const MAX_BEGUN = 20
 /** Places that are searched for the form of a mended word. */
 const MAX_FORMS = 50
+/** Words that begin a question and say nothing of what is sought. */
+const QUESTION =
+  /^(?:(?:an?|are|can|could|do|does|have|how|i|is|it|my|should|supports?|the|there|to|we|what|where|you)\s+)+/iu
 /** A place whose whole title, or the end of whose address, is asked for comes before all others. */
 const NAMED = 100
 
@@ -123,7 +128,7 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
 
   const search = (query: string, isTyped = false): Found => {
     const asked = [...new Set(SearchWords.of(query.slice(0, MAX_QUERY_CHARS)))].slice(0, MAX_WORDS)
-    const name = nameOf(query)
+    const asNames = new Set([query, query.trim().replace(QUESTION, "")].map(nameOf))
     const asides = new Set<Kind>()
     if (!ERROR_ASKED.test(query)) asides.add("error")
     if (!EVENT_ASKED.test(query)) asides.add("event")
@@ -134,7 +139,11 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
       // A word that nothing has may be the beginning of one, or misspelt.
       const begun = vocabulary.filter((known) => known.startsWith(word)).slice(0, MAX_BEGUN)
       if (begun.length > 0 || word.length < MIN_MENDED_CHARS || mended.size >= MAX_MENDED) return begun
-      const nearest = nearestName(word, vocabulary)
+      // The first letter is rarely mistyped: "dark" is no "mark".
+      const nearest = nearestName(
+        word,
+        vocabulary.filter((known) => known[0] === word[0]),
+      )
       mended.set(word, nearest)
       return nearest === undefined ? begun : [nearest]
     }
@@ -163,7 +172,8 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
         return (sum(inBoth) * Math.min(1, share) * inBoth.length) / forms.length
       })
       // A row is often named by a common word, such as `logs`, which is the subject of a page.
-      const isNamed = entry.kind !== "entry" && [entry.title, ...(entry.names ?? [])].map(nameOf).includes(name)
+      const isNamed =
+        entry.kind !== "entry" && [entry.title, ...(entry.names ?? [])].some((name) => asNames.has(nameOf(name)))
       const score = (sum(scores) + Math.max(...sayings)) * (matched / forms.length) ** 1.3 + (isNamed ? NAMED : 0)
       const isAside = asides.has(entry.kind) && !isNamed
       return [{ entry, score: score * WEIGHTS[entry.kind] * (entry.weight ?? 1) * (isAside ? ASIDE : 1) }]
@@ -180,13 +190,20 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
       return isFirst
     }
     const shown = ranked.filter(isShown).slice(0, MAX_RESULTS)
+    const isMissing = (word: string) =>
+      SearchWords.of(word).some((each) => mended.has(each) && mended.get(each) === undefined)
+    const missing = (query.match(/[\p{L}\p{N}]+/gu) ?? []).filter(isMissing)
     const corrected = query.trim().replaceAll(/[\p{L}\p{N}]+/gu, (word) => {
       const nearest = SearchWords.of(word)
         .map((each) => mended.get(each))
         .find((each) => each !== undefined)
       return nearest === undefined ? word : formOf(nearest, word)
     })
-    return corrected === query.trim() ? { entries: shown } : { entries: shown, mended: corrected }
+    return {
+      entries: shown,
+      ...(corrected === query.trim() ? {} : { mended: corrected }),
+      ...(missing.length === 0 ? {} : { missing }),
+    }
   }
   return { search }
 }
@@ -227,7 +244,7 @@ const entriesOf = (page: DocsPage): ReadonlyArray<Entry> => {
     const text = Markdown.parse(said ?? "")
       .map(textOf)
       .join(" ")
-    return [{ kind, title: page.title, url, within, text }]
+    return [{ kind, title: page.title, url, within, text, names: Table.at(SearchNames.NAMES, url) ?? [] }]
   }
   const within = page.title
   const entries: Array<Entry> = []

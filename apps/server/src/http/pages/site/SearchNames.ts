@@ -1,7 +1,9 @@
 /** Names that people type for places whose titles say it in other words. A place is found by them as by its title. */
 export const NAMES: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "/docs/benchmarks": ["how many emails per second", "emails per second", "how fast is it", "throughput"],
   "/docs/clients/typescript": ["@waybill/client"],
   "/docs/clients/typescript#send-an-email": ["node example", "nodejs", "javascript example"],
+  "/docs/coming-from#check-what-waybill-does-not-have": ["newsletters", "send newsletters", "marketing emails"],
   "/docs/command-line#receive-webhooks-on-your-machine": [
     "local development webhook",
     "test webhooks locally",
@@ -9,7 +11,14 @@ export const NAMES: Readonly<Record<string, ReadonlyArray<string>>> = {
     "ngrok",
   ],
   "/docs/errors": ["422", "http status codes"],
-  "/docs/limits": ["attachment size limit", "maximum attachment size", "message size limit"],
+  "/docs/errors/request_rate": ["429", "too many requests"],
+  "/docs/limits": [
+    "attachment size limit",
+    "maximum attachment size",
+    "message size limit",
+    "max recipients",
+    "maximum number of recipients",
+  ],
   "/docs/operating/command-line#serve-several-accounts": ["delete account", "multi tenant"],
   "/docs/operating/first-mail": ["go live"],
   "/docs/operating/first-mail#choose-how-mail-leaves": ["switch from sandbox to production"],

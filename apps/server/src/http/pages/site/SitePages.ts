@@ -141,7 +141,7 @@ export const suggestions = ({ entries }: SearchIndex.Found) =>
   entries.slice(0, MAX_SUGGESTIONS).map((entry) => ({ title: entry.title, url: entry.url, about: aboutOf(entry) }))
 
 /** Returns the page of search results. */
-export const searchPage = (site: Site, query: string, { entries, mended }: SearchIndex.Found): string => {
+export const searchPage = (site: Site, query: string, { entries, mended, missing = [] }: SearchIndex.Found): string => {
   const asked = mended ?? query
   const items = entries.map(
     (entry) =>
@@ -151,7 +151,12 @@ export const searchPage = (site: Site, query: string, { entries, mended }: Searc
     mended === undefined
       ? ""
       : `Showing results for <strong>${Html.escaped(mended)}</strong>: no page has “${Html.escaped(query)}”. `
-  const count = entries.length === 0 ? "Nothing found. Try fewer or other words." : `${instead}${entries.length} found`
+  const unfit =
+    missing.length === 0
+      ? ""
+      : `Nothing fits well: no page has ${missing.map((word) => `“${Html.escaped(word)}”`).join(" or ")}. With the other words: `
+  const count =
+    entries.length === 0 ? "Nothing found. Try fewer or other words." : `${instead}${unfit}${entries.length} found`
   return shell(
     site,
     "search",
