@@ -46,7 +46,7 @@ const byDueTime = (one: Timed, other: Timed): number => (one.scheduled_at ?? "")
 
 /** Lists the emails that a query finds; a person at a terminal is told how many there are. */
 export const print = Effect.fnUntraced(function* (typed: T.LogsQuery, limit: number, json: boolean) {
-  const context = { keys: undefined, now: yield* Clock.currentTimeMillis }
+  const context = { keys: yield* keysNamedIn(typed.q ?? ""), now: yield* Clock.currentTimeMillis }
   if (!json) yield* Effect.forEach(searchHints(typed.q ?? "", context), Output.complain, { discard: true })
   const { query, ...found } = yield* read(typed, limit, context, json)
   if (json) return yield* Output.printFirst(found, { json, columns: COLUMNS })
@@ -63,6 +63,15 @@ export const print = Effect.fnUntraced(function* (typed: T.LogsQuery, limit: num
   if (rows.length > 0) return
   if (!isTerminal) yield* Output.complain(NONE)
   yield* sayOtherStates(query, limit, context.now)
+})
+
+/** Words before the name of an API key. */
+const BEFORE_KEY = /(?:^|\s)(?:by|from|key)\s/iu
+
+/** Reads the API keys if words may name one; undefined if not, or if the key of the command may not list them. */
+const keysNamedIn = Effect.fnUntraced(function* (text: string) {
+  if (!BEFORE_KEY.test(text)) return undefined
+  return Option.getOrUndefined(yield* Effect.option(call((client) => client.apiKeys.list())))?.data
 })
 
 const NONE = "No emails match."
