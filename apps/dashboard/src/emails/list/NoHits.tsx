@@ -1,14 +1,16 @@
-import { useInfiniteQuery } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { countByStatus } from "@waybill/domain/search/countByStatus"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as RecipientPart from "@waybill/domain/search/RecipientPart"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import { SearchX } from "lucide-react"
+import * as Paths from "../../api/Paths.ts"
+import * as Queries from "../../api/Queries.ts"
+import type { Email, Page } from "../../api/Records.ts"
 import { Button } from "../../ui/controls/Button.tsx"
 import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
 import { EmptyState } from "../../ui/feedback/EmptyState.tsx"
 import { useNow } from "../../ui/display/Time.tsx"
-import * as LiveEmails from "../LiveEmails.ts"
 
 interface Props {
   /** The search that finds nothing, as it is read. */
@@ -21,12 +23,12 @@ interface Props {
 export const NoHits = ({ context, onSearch, search }: Props) => {
   const others = SearchText.inAnyState(search)
   const { filters, isUnderstood } = EmailSearch.parse(others ?? "", context)
-  const query = useInfiniteQuery({
-    ...LiveEmails.emailListQuery(filters),
+  const query = useQuery({
+    ...Queries.read<Page<Email>>(["emails in any state", filters], "/email/logs", { ...filters, limit: Paths.PAGE }),
     enabled: others !== undefined && isUnderstood,
   })
   const now = useNow()
-  const { data = [], has_more = false } = query.data?.pages[0] ?? {}
+  const { data = [], has_more = false } = query.data ?? {}
   const recipient = filters.to ?? filters.recipient
   const name =
     recipient !== undefined && Object.keys(filters).length === 1
