@@ -64,21 +64,29 @@ await inDashboard(
       const { instance, tab } = opened
       const { page } = tab
       const url = `${receiver.url}/failing`
-      const { id } = (await instance.request("POST", "/webhooks", { url, events: ["email.queued"], description: "" }))
-        .json
+      const webhookOf = async (description: string) =>
+        (await instance.request("POST", "/webhooks", { url, events: ["email.queued"], description })).json.id
+      const id = await webhookOf("")
       await instance.request("POST", "/email/send", {
         from: "hello@acme.test",
         to: "a@example.org",
         subject: "Failing",
         text: "?",
       })
-      const failingSince = async () => {
+      await page.goto("/webhooks")
+      // From the first failed call, it is not shown as if all were well.
+      const status = async () => {
+        if ((await page.getByText("Not accepting").count()) === 0) await page.reload()
+        return page.getByRole("row", { name: /failing.*Not accepting.*500/iu }).count()
+      }
+      await Browser.eventually(status).toBe(1)
+      const failingSince = async (id: string) => {
         await instance.sql(
           `UPDATE webhook_failures SET since = now() - interval '5 minutes' WHERE webhook_id = '${id}'`,
         )
         return (await instance.request("GET", `/webhooks/${id}`)).json.failing_since
       }
-      await Browser.eventually(failingSince).not.toBe(null)
+      await Browser.eventually(() => failingSince(id)).not.toBe(null)
       await page.goto("/webhooks")
       await page
         .getByRole("row", { name: /failing/iu })
@@ -90,7 +98,19 @@ await inDashboard(
           /The webhook 127\.0\.0\.1:\d+\/\S*failing has accepted no call for 5 min\. Its endpoint answers 500\./u,
         )
         .waitFor()
-      assert.strictEqual((await fetch(`${instance.url}/v1/webhooks/${id}`, removal(instance.key))).status, 200)
+      // Several share a line, where descriptions are quoted.
+      const other = await webhookOf("nowhere")
+      await instance.request("POST", "/email/send", {
+        from: "hello@acme.test",
+        to: "b@example.org",
+        subject: "Failing",
+        text: "?",
+      })
+      await Browser.eventually(() => failingSince(other)).not.toBe(null)
+      await page.goto("/overview")
+      await page.getByText(/^2 webhooks accept no calls: “nowhere”, 127\.0\.0\.1:\d+\/\S*failing\.$/u).waitFor()
+      for (const each of [id, other])
+        assert.strictEqual((await fetch(`${instance.url}/v1/webhooks/${each}`, removal(instance.key))).status, 200)
     })
 
     it("stands before the figures, in the order of its weight", { timeout: TIMEOUT }, async () => {

@@ -14,7 +14,7 @@ import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import * as DisabledReason from "../webhooks/DisabledReason.ts"
 import { webhookName } from "../webhooks/webhookName.ts"
-import * as WebhookStatus from "../webhooks/WebhookStatus.ts"
+import * as WebhookStatus from "../webhooks/WebhookStatus.tsx"
 import * as Alarm from "./Alarm.ts"
 import * as Mode from "../api/Mode.ts"
 
@@ -27,7 +27,7 @@ interface Problem {
   readonly action: string
 }
 
-/** Webhooks or domains that have a sentence each; more are counted in one. */
+/** Webhooks that are named, and domains that have a sentence each. */
 const MAX_NAMED = 3
 
 /** Says what is wrong now, before any figure: the worst first, and then webhooks, domains, rates, a backlog. Nothing if all is well. */
@@ -79,12 +79,23 @@ const ofWebhooks = (webhooks: ReadonlyArray<Webhook>): ReadonlyArray<Problem> =>
     text: (webhook: Webhook) => ReactNode,
     many: string,
   ): ReadonlyArray<Problem> =>
-    rows.length > MAX_NAMED
+    rows.length > 1
       ? [
           {
             key: status,
             isBad: status === "disabled",
-            text: `${rows.length} webhooks ${many}`,
+            text: (
+              <>
+                {rows.length} webhooks {many}
+                {rows.slice(0, MAX_NAMED).map((webhook, nth) => (
+                  <span key={webhook.id}>
+                    {nth === 0 ? ": " : ", "}
+                    <WebhookName webhook={webhook} />
+                  </span>
+                ))}
+                {rows.length > MAX_NAMED ? ` and ${rows.length - MAX_NAMED} more` : ""}.
+              </>
+            ),
             link: { to: "/webhooks", search: { status } },
             action: "View webhooks",
           },
@@ -102,18 +113,18 @@ const ofWebhooks = (webhooks: ReadonlyArray<Webhook>): ReadonlyArray<Problem> =>
       "disabled",
       (webhook) => (
         <>
-          The webhook <Name text={webhookName(webhook)} /> was disabled and receives no events.{" "}
+          The webhook <WebhookName webhook={webhook} /> was disabled and receives no events.{" "}
           {DisabledReason.words(webhook)}.
         </>
       ),
-      "were disabled and receive no events.",
+      "were disabled and receive no events",
     ),
     ...ofKind(
       failing,
       "failing",
       (webhook) => (
         <>
-          The webhook <Name text={webhookName(webhook)} /> has accepted no call
+          The webhook <WebhookName webhook={webhook} /> has accepted no call
           {webhook.failing_since === null ? undefined : (
             <>
               {" "}
@@ -126,7 +137,7 @@ const ofWebhooks = (webhooks: ReadonlyArray<Webhook>): ReadonlyArray<Problem> =>
             : "Its endpoint does not answer."}
         </>
       ),
-      "accept no calls.",
+      "accept no calls",
     ),
   ]
 }
@@ -194,6 +205,12 @@ const ofBacklog = (queue: AccountQueue | undefined, now: number): ReadonlyArray<
       action: "View queued emails",
     },
   ]
+}
+
+/** A description is quoted, because it may be any word. */
+const WebhookName = ({ webhook }: { readonly webhook: Webhook }) => {
+  const isDescribed = webhook.description !== null && webhook.description !== ""
+  return <Name text={isDescribed ? `“${webhook.description}”` : webhookName(webhook)} />
 }
 
 const Name = ({ text }: { readonly text: string }) => (

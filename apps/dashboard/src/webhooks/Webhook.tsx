@@ -6,7 +6,6 @@ import * as OptimisticUpdate from "../ui/feedback/OptimisticUpdate.ts"
 import * as Queries from "../api/Queries.ts"
 import type { Delivery, Webhook as WebhookData, WebhookWithSecret } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
-import { StatusBadge } from "../ui/display/Badge.tsx"
 import { Button, IconButton } from "../ui/controls/Button.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
@@ -19,7 +18,7 @@ import { formatDateTime } from "../ui/display/Time.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
 import { Deliveries, IDLE_POLL_MS } from "./Deliveries.tsx"
 import * as DisabledReason from "./DisabledReason.ts"
-import * as WebhookStatus from "./WebhookStatus.ts"
+import * as WebhookStatus from "./WebhookStatus.tsx"
 import { LastAnswer } from "./LastAnswer.tsx"
 import { ReplayRange } from "./ReplayRange.tsx"
 import { SigningSecret } from "./SigningSecret.tsx"
@@ -71,7 +70,7 @@ export const Webhook = () => {
       title={
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <span className="min-w-0">{webhook.url}</span>
-          <StatusBadge status={WebhookStatus.of(webhook)} />
+          <WebhookStatus.Shown webhook={webhook} />
         </span>
       }
       hint={

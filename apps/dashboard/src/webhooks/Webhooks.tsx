@@ -4,7 +4,6 @@ import { Plus, Webhook as Icon } from "lucide-react"
 import { useState } from "react"
 import * as Queries from "../api/Queries.ts"
 import type { Webhook, WebhookWithSecret } from "../api/Records.ts"
-import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
@@ -12,13 +11,13 @@ import { ChoiceFilter } from "../ui/controls/FilterSelect.tsx"
 import { SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
 import { defined } from "../api/defined.ts"
 import { eventName } from "../ui/display/eventName.ts"
-import { Duration, RelativeTime } from "../ui/display/Time.tsx"
+import { RelativeTime } from "../ui/display/Time.tsx"
 import { type Column, Table } from "../ui/layout/Table.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { ResponseStatus } from "./ResponseStatus.tsx"
 import { SigningSecret } from "./SigningSecret.tsx"
 import { WebhookForm } from "./WebhookForm.tsx"
-import * as WebhookStatus from "./WebhookStatus.ts"
+import * as WebhookStatus from "./WebhookStatus.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { NoMatches } from "../ui/feedback/NoMatches.tsx"
 import { FilterBar } from "../ui/layout/FilterBar.tsx"
@@ -128,16 +127,7 @@ const COLUMNS: ReadonlyArray<Column<Webhook>> = [
   },
   {
     name: "Status",
-    cell: (webhook) =>
-      WebhookStatus.of(webhook) === "failing" && webhook.failing_since !== null ? (
-        <Badge tone="bad" dot>
-          <span>
-            Failing for <Duration since={webhook.failing_since} />
-          </span>
-        </Badge>
-      ) : (
-        <StatusBadge status={WebhookStatus.of(webhook)} />
-      ),
+    cell: (webhook) => <WebhookStatus.Shown webhook={webhook} hasLength />,
   },
   {
     name: "Events",

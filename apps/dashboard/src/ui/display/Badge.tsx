@@ -57,6 +57,8 @@ const STATUSES: Record<string, readonly [tone: Tone, label: string]> = {
   revoked: ["bad", "Revoked"],
   enabled: ["good", "Enabled"],
   failing: ["bad", "Failing"],
+  "not answering": ["warn", "Not answering"],
+  "not accepting": ["warn", "Not accepting"],
   disabled: ["neutral", "Disabled"],
   scheduled: ["blue", "Scheduled"],
   silent: ["bad", "Not responding"],
