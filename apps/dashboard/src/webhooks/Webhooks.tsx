@@ -15,26 +15,13 @@ import { RelativeTime } from "../ui/display/Time.tsx"
 import { type Column, Table } from "../ui/layout/Table.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { ResponseStatus } from "./ResponseStatus.tsx"
-import { SigningSecret } from "./SigningSecret.tsx"
+import { SigningSecret, VERIFY } from "./SigningSecret.tsx"
 import { WebhookForm } from "./WebhookForm.tsx"
 import * as WebhookStatus from "./WebhookStatus.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { NoMatches } from "../ui/feedback/NoMatches.tsx"
 import { FilterBar } from "../ui/layout/FilterBar.tsx"
 import { RowsPanel } from "../ui/layout/RowsPanel.tsx"
-
-const EXAMPLES = [
-  {
-    name: "JavaScript",
-    code: [
-      `import { verifyWebhook } from "@waybill/client"`,
-      ``,
-      `// Verify the raw request body, before parsing it.`,
-      `const event = await verifyWebhook(body, request.headers, process.env.WEBHOOK_SECRET)`,
-      `if (event.type === "email.bounced") await deactivate(event.data.recipient)`,
-    ].join("\n"),
-  },
-]
 
 export const Webhooks = () => {
   const search = useSearch({ from: "/shell/webhooks" })
@@ -71,7 +58,12 @@ export const Webhooks = () => {
         rows={rows}
         empty={
           query.data?.data.length === 0 ? (
-            <EmptyState icon={<Icon size={20} />} title="No webhooks yet" action={button} examples={EXAMPLES}>
+            <EmptyState
+              icon={<Icon size={20} />}
+              title="No webhooks yet"
+              action={button}
+              examples={[{ name: "JavaScript", code: VERIFY }]}
+            >
               Your endpoints appear here. Create a webhook to receive deliveries, bounces and complaints as they happen.
             </EmptyState>
           ) : (
