@@ -30,6 +30,24 @@ await inDashboard("forms", (opened) => {
     },
   )
 
+  it("the secret of a new webhook stands beside the code that uses it", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    await page.goto("/webhooks?new=true")
+    await page.getByLabel("URL").fill("https://hooks.shop.dev/mail")
+    await page.getByRole("button", { name: "Create", exact: true }).click()
+    const dialog = page.getByRole("dialog", { name: "Signing secret" })
+    await dialog.getByText("await verifyWebhook(body, request.headers", { exact: false }).waitFor()
+    await dialog.getByText("waybill listen --forward-to http://localhost:3000/hooks").waitFor()
+    await ContactSheet.shoot(page, "webhook-secret")
+  })
+
+  it("roles have names", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    await page.goto("/settings/members?new=true")
+    const roles = page.getByRole("dialog").getByLabel("Role").getByRole("option")
+    await Browser.eventually(() => roles.allInnerTexts()).toEqual(["Owner", "Member", "Viewer"])
+  })
+
   it("the domain of a pasted URL is added, and the form says so before", { timeout: TIMEOUT }, async () => {
     const { page } = opened.tab
     for (const [text, name] of [

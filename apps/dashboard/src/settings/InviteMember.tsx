@@ -49,7 +49,7 @@ export const InviteMember = ({
       >
         {Roles.ROLES.map(([each]) => (
           <option key={each} value={each}>
-            {each}
+            {Roles.nameOf(each)}
           </option>
         ))}
       </SelectField>

@@ -25,11 +25,11 @@ export const columnsOf = ({ onRole, ...actions }: Actions): ReadonlyArray<Column
         aria-label={`Role of ${member.email}`}
         value={member.role}
         onChange={(event) => onRole(member, event.target.value as Role)}
-        className="h-8 rounded-lg border border-line-strong bg-raised pr-7 pl-2.5 text-sm capitalize"
+        className="h-8 rounded-lg border border-line-strong bg-raised pr-7 pl-2.5 text-sm"
       >
         {Roles.ROLES.map(([role]) => (
           <option key={role} value={role}>
-            {role}
+            {Roles.nameOf(role)}
           </option>
         ))}
       </select>
