@@ -47,6 +47,30 @@ await inDashboard("a phone", (opened) => {
     await ContactSheet.shoot(page, "phone-suppressions")
   })
 
+  it("gives a lone button no row, nor one that does nothing", { timeout: TIMEOUT }, async () => {
+    const { instance, tab } = opened
+    const { page } = tab
+    const { json } = await instance.request("POST", "/webhooks", { url: "https://hooks.shop.dev/two", events: ["*"] })
+    await page.setViewportSize(ContactSheet.PHONE)
+    await page.goto("/domains/acme.test")
+    const middleOf = async (name: "Domain actions" | "acme.test") => {
+      const found = name === "acme.test" ? page.getByRole("heading", { level: 1 }) : page.getByRole("button", { name })
+      const { height = 0, y = 0 } = (await found.boundingBox()) ?? {}
+      return Math.round(y + height / 2)
+    }
+    await page.getByRole("button", { name: "Domain actions" }).waitFor()
+    assert.strictEqual(await middleOf("Domain actions"), await middleOf("acme.test"))
+    await ContactSheet.shoot(page, "phone-domain")
+    await page.goto(`/webhooks/${json.id}`)
+    const replay = page.getByRole("button", { name: "Replay failed" })
+    await page.getByText("Signature headers").waitFor()
+    await replay.waitFor({ state: "hidden" })
+    await ContactSheet.shoot(page, "phone-webhook")
+    await page.setViewportSize(Browser.DESKTOP)
+    await replay.waitFor()
+    await page.setViewportSize(ContactSheet.PHONE)
+  })
+
   it("shows the texts of a template, or what they become", { timeout: TIMEOUT }, async () => {
     const { page } = opened.tab
     const template = { name: "Letter", subject: "Hi", html: "<p>Hello phone</p>" }
@@ -140,6 +164,9 @@ await inDashboard("a phone", (opened) => {
       await tabs.last().waitFor()
       const boxes = await Promise.all((await tabs.all()).map((each) => each.boundingBox()))
       assert.strictEqual(new Set(boxes.map((box) => box?.y)).size, 1)
+      // The end beyond which tabs are fades, until they are in sight.
+      const list = page.getByRole("tablist", { name: "Content" })
+      await Browser.eventually(() => list.getAttribute("data-more-after")).toBe("")
       // Without a pointer, which would scroll there itself.
       await tabs.last().dispatchEvent("click")
       const rightEdge = async () => {
@@ -147,6 +174,7 @@ await inDashboard("a phone", (opened) => {
         return x + width
       }
       await Browser.eventually(rightEdge).toBeLessThanOrEqual(ContactSheet.PHONE.width)
+      await Browser.eventually(() => list.getAttribute("data-more-before")).toBe("")
       assert.deepEqual(await Accessibility.violations(page), [])
       await ContactSheet.shoot(page, "phone-tabs", tabs.first())
     },

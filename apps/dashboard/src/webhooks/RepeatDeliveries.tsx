@@ -5,6 +5,7 @@ import * as Queries from "../api/Queries.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { BulkDialog } from "../ui/feedback/BulkDialog.tsx"
 import type { Action } from "../ui/feedback/BulkSteps.ts"
+import { cx } from "../ui/display/cx.ts"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import * as UnacceptedDeliveries from "./UnacceptedDeliveries.ts"
 
@@ -32,6 +33,8 @@ export const RepeatDeliveries = ({ kind, pollMs, webhookId }: Props) => {
         small
         icon={<RotateCw size={13} />}
         disabled={count === ""}
+        // On a phone, a button that does nothing would take a row.
+        className={cx(count === "" && "max-sm:hidden")}
         onClick={() => setAction(found && UnacceptedDeliveries.repeat(webhookId, kind, found))}
       >
         {kind === "failed" ? "Replay failed" : "Retry now"}

@@ -37,7 +37,7 @@ export const Screen = ({
   useTitle(name ?? (isOwn ? title : "Waybill"))
   return (
     <div className={`flex flex-col gap-4 sm:gap-5 ${SCREEN}`}>
-      <header className="flex flex-wrap items-center gap-x-4 gap-y-2">
+      <header className="group flex flex-wrap items-center gap-x-4 gap-y-2">
         {back === undefined ? undefined : (
           <div className="w-full">
             <Link to={back.to} aria-label={`Back to ${back.name.toLowerCase()}`} className={BACK}>
@@ -50,13 +50,21 @@ export const Screen = ({
           className={cx(
             "grow text-xl leading-8 font-semibold tracking-tight",
             // A name of ours is not broken; that of a record may have any length.
-            isOwn ? "basis-24 whitespace-nowrap" : "min-w-0 basis-48 [overflow-wrap:anywhere] max-sm:basis-full",
+            isOwn
+              ? "basis-24 whitespace-nowrap"
+              : "min-w-0 basis-48 [overflow-wrap:anywhere] max-sm:group-has-[[data-actions]>:nth-child(2)]:basis-full",
           )}
         >
           {title}
         </h1>
         {actions === undefined ? undefined : (
-          <div className={cx("flex flex-wrap items-center gap-2", !isOwn && "max-sm:order-last")}>{actions}</div>
+          // One button stands beside the title on a phone, too; several take a row.
+          <div
+            data-actions
+            className={cx("flex flex-wrap items-center gap-2", !isOwn && "max-sm:has-[>:nth-child(2)]:order-last")}
+          >
+            {actions}
+          </div>
         )}
         {hint === undefined ? undefined : (
           <div

@@ -22,9 +22,23 @@ const center = (list: Element | null, tab: Element | null | undefined): void => 
   list.scrollLeft += box.left + box.width / 2 - line.left - line.width / 2
 }
 
+/** Fades the ends beyond which a line of tabs goes on. */
+const fadeEnds = (list: HTMLElement | null): void => {
+  if (list === null) return
+  const { clientWidth, scrollLeft, scrollWidth } = list
+  list.toggleAttribute("data-more-before", scrollLeft > 1)
+  list.toggleAttribute("data-more-after", scrollLeft + clientWidth < scrollWidth - 1)
+}
+
 export const Tabs = ({ label, onSelect, selected, tabs }: Props) => {
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => center(list.current, list.current?.querySelector("[aria-selected=true]")), [selected])
+  useEffect(() => fadeEnds(list.current))
+  useEffect(() => {
+    const resize = new ResizeObserver(() => fadeEnds(list.current))
+    if (list.current !== null) resize.observe(list.current)
+    return () => resize.disconnect()
+  }, [])
   return (
     <Base.Root
       defaultValue={tabs[0]?.name}
@@ -34,7 +48,8 @@ export const Tabs = ({ label, onSelect, selected, tabs }: Props) => {
       <Base.List
         ref={list}
         aria-label={label}
-        className="flex gap-x-1 overflow-x-auto px-2 shadow-[inset_0_-1px_0_var(--line)] [scrollbar-width:none]"
+        onScroll={({ currentTarget }) => fadeEnds(currentTarget)}
+        className="fade-ends flex gap-x-1 overflow-x-auto px-2 shadow-[inset_0_-1px_0_var(--line)] [scrollbar-width:none]"
       >
         {tabs.map(({ count, name }) => (
           <Base.Tab
