@@ -13,7 +13,7 @@ import { formatBytes } from "../ui/display/formatBytes.ts"
 import { DescriptionList } from "../ui/layout/DescriptionList.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
-import { formatDateTime, RelativeTime, useNow } from "../ui/display/Time.tsx"
+import { formatDateTime, formatWithZone, RelativeTime, useNow } from "../ui/display/Time.tsx"
 import { ReceiptMenu } from "../receipts/ReceiptMenu.tsx"
 import { useKeyNames } from "../requests/useKeyNames.ts"
 import { RequestLink, useRequest } from "../requests/RequestLink.tsx"
@@ -123,7 +123,7 @@ export const Email = () => {
                 ],
                 ...(email.scheduled_at === null
                   ? []
-                  : [["Scheduled for", formatDateTime(email.scheduled_at)] as const]),
+                  : [["Scheduled for", formatWithZone(email.scheduled_at)] as const]),
                 ...(email.next_attempt_at === null
                   ? []
                   : [["Next attempt", <RelativeTime key="next" isAhead iso={email.next_attempt_at} />] as const]),

@@ -1,6 +1,6 @@
 import type { EmailWithContent, EventRecord } from "../api/Records.ts"
 import { useHasScope } from "../session/useHasScope.ts"
-import { formatDateTime, RelativeTime, useNow } from "../ui/display/Time.tsx"
+import { DueTime, formatDateTime, RelativeTime, useNow } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
@@ -37,7 +37,7 @@ export const Notice = ({ email, events }: Props) => {
         {isScheduled && scheduled_at !== null ? (
           <>
             <p>
-              Goes out on {formatDateTime(scheduled_at)} to{" "}
+              Goes out <DueTime iso={scheduled_at} /> to{" "}
               {recipients.length === 1 && only !== undefined ? (
                 <UntrustedText text={only.address} />
               ) : (

@@ -7,7 +7,7 @@ import { useMemberNames } from "../settings/useMemberNames.ts"
 import { useKeyNames } from "../requests/useKeyNames.ts"
 import { cx } from "../ui/display/cx.ts"
 import { eventName } from "../ui/display/eventName.ts"
-import { formatClock, formatDateTime } from "../ui/display/Time.tsx"
+import { formatClock, formatDateTime, formatWithZone } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
 const COLORS: Record<string, string> = {
@@ -60,7 +60,7 @@ const notesOf = ({ data, type }: EventRecord): ReadonlyArray<string> => {
     duration === undefined || isSandbox ? undefined : `${duration} ms`,
     attempt === undefined || attempt < 2 ? undefined : `attempt ${attempt}`,
     next === undefined ? undefined : `Next attempt ${formatDateTime(next)}`,
-    scheduled === undefined ? undefined : `scheduled for ${formatDateTime(scheduled)}`,
+    scheduled === undefined ? undefined : `scheduled for ${formatWithZone(scheduled)}`,
     type === "email.attempt_lost"
       ? "The worker stopped before the server replied. The email is sent again with the same Message-ID."
       : undefined,

@@ -263,7 +263,7 @@ export const Compose = () => {
               <TextField
                 label="Send at"
                 type="datetime-local"
-                hint="Leave empty to send now."
+                hint="In your time zone. Leave empty to send now."
                 value={sendAt}
                 onChange={(event) => setSendAt(event.target.value)}
                 error={errors.field.scheduled_at}

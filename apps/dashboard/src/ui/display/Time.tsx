@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react"
-import { CLOCK, formatWhen } from "./formatWhen.ts"
+import { CLOCK, formatDistance, formatWhen } from "./formatWhen.ts"
 
 const TICK_MS = 15_000
 const MINUTE_MS = 60_000
@@ -26,8 +26,22 @@ export const useNow = (): number =>
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" })
 const clock = new Intl.DateTimeFormat(undefined, { ...CLOCK, second: "2-digit" })
 
+const withZone = new Intl.DateTimeFormat(undefined, {
+  dateStyle: "medium",
+  timeStyle: "long",
+  hourCycle: "h23",
+})
+
+export const formatWithZone = (iso: string): string => withZone.format(new Date(iso))
 export const formatDateTime = (iso: string): string => exact.format(new Date(iso))
 export const formatClock = (iso: string): string => clock.format(new Date(iso))
+
+/** When something is due: "in 42 min, at 24 Dec 2026, 09:00:00 UTC". */
+export const DueTime = ({ iso }: { readonly iso: string }) => (
+  <time dateTime={iso}>
+    {formatDistance(iso, useNow())} ({formatWithZone(iso)})
+  </time>
+)
 
 /** When something was or will be, as `formatWhen` says it, with the full time as its title. */
 export const RelativeTime = ({ iso, isAhead = false }: { readonly iso: string; readonly isAhead?: boolean }) => (
