@@ -303,6 +303,11 @@ await inBrowser("first steps and states of screens", (browser) => {
       const navigation = page.getByRole("navigation", { name: "Main" })
       await Browser.eventually(() => navigation.isVisible()).toBe(true)
       await ContactSheet.shoot(page, "no-access")
+      // Only administrators may know the names of keys, and an id says nothing to a viewer.
+      const mail = { from: "hello@acme.test", to: "ana@example.org", subject: "Hi", text: "Hi" }
+      const sent = await instance.request("POST", "/email/send", mail)
+      await page.goto(`/emails/${sent.json.id}`)
+      await page.getByRole("link", { name: "API key", exact: true }).waitFor()
       await page.goto("about:blank")
       await page.goto(json.url)
       await page.getByRole("heading", { name: "This link was already used" }).waitFor()

@@ -227,19 +227,13 @@ const UsedTemplate = ({ template }: { readonly template: NonNullable<EmailWithCo
   )
 }
 
-/** Name of the key that submitted the email, or its id for somebody who cannot see keys. */
+/** Name of the key that submitted the email; not for somebody who cannot see keys. */
 const Submitter = ({ keyId }: { readonly keyId: string | null }) => {
   const name = useKeyNames().get(keyId ?? "")
   if (keyId === null) return "Dashboard"
   return (
     <Link to="/emails" search={{ search: `key:${keyId}` }} title="Show all emails with this key" className="link">
-      {name === undefined ? (
-        keyId
-      ) : (
-        <>
-          API key <UntrustedText text={name} />
-        </>
-      )}
+      API key <span className="empty:hidden">{name === undefined ? undefined : <UntrustedText text={name} />}</span>
     </Link>
   )
 }
