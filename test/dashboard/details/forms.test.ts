@@ -33,7 +33,11 @@ await inDashboard("forms", (opened) => {
   it("the secret of a new webhook stands beside the code that uses it", { timeout: TIMEOUT }, async () => {
     const { page } = opened.tab
     await page.goto("/webhooks?new=true")
+    const plain = page.getByText("Plain http is called only in networks that the operator allows.", { exact: false })
+    await page.getByLabel("URL").fill("http://hooks.shop.dev/mail")
+    await plain.waitFor()
     await page.getByLabel("URL").fill("https://hooks.shop.dev/mail")
+    await plain.waitFor({ state: "hidden" })
     await page.getByRole("button", { name: "Create", exact: true }).click()
     const dialog = page.getByRole("dialog", { name: "Signing secret" })
     await dialog.getByText("await verifyWebhook(body, request.headers", { exact: false }).waitFor()

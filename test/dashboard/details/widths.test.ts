@@ -63,6 +63,7 @@ await inDashboard("the emails list at every width", (opened) => {
       assert.isAtLeast(subject?.width ?? 0, 100, `${width}`)
     }
     await page.setViewportSize(Browser.DESKTOP)
+    await ContactSheet.shoot(page, "emails-outcomes")
   })
 
   it("tables share their width, and the scopes of a key have one line", { timeout: TIMEOUT }, async () => {

@@ -93,6 +93,11 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
         autoFocus
         required
         placeholder="https://example.com/hooks/mail"
+        hint={
+          url.trim().startsWith("http:")
+            ? "Plain http is called only in networks that the operator allows. Use https for a public endpoint."
+            : undefined
+        }
         value={url}
         onChange={(event) => setUrl(event.target.value)}
         error={errors.field.url}
