@@ -20,6 +20,13 @@ const closed = ({ socket }: TestListener.LineClient) =>
     if (!socket.closed) await new Promise((resolve) => socket.once("close", resolve))
   })
 
+/** Sends a command now and then until the test ends. */
+const goesOn = ({ socket }: TestListener.LineClient) =>
+  Effect.acquireRelease(
+    Effect.sync(() => setInterval(() => socket.write("NOOP\r\n"), 20)),
+    (timer) => Effect.sync(() => clearInterval(timer)),
+  )
+
 const isServed = Effect.fnUntraced(function* (port: number) {
   assert.match(yield* say(yield* greeted(port), ...BEGUN, "x\r\n."), /^250 2\.0\.0 "x/u)
 })
@@ -72,6 +79,8 @@ describe("the socket of an SMTP session", () => {
     client.socket.pause()
     // More replies than the buffers of both sockets hold.
     for (let nth = 0; nth < 400; nth++) client.socket.write("HELP\r\n".repeat(10_000))
+    // A client that reads nothing learns by writing that its connection is gone.
+    yield* goesOn(client)
     yield* closed(client)
     yield* isServed(port)
   })
@@ -90,8 +99,7 @@ describe("the socket of an SMTP session", () => {
     const port = yield* TestListener.listen({ limits: { idle: Duration.millis(300) } })
     const client = yield* greeted(port)
     client.socket.allowHalfOpen = true
-    const goesOn = setInterval(() => client.socket.write("NOOP\r\n"), 20)
-    yield* Effect.addFinalizer(() => Effect.sync(() => clearInterval(goesOn)))
+    yield* goesOn(client)
     assert.strictEqual(yield* say(client, "QUIT"), "221 2.0.0 Bye")
     yield* closed(client)
   })

@@ -6,7 +6,6 @@ const CR = 0x0d
 const DOT = 0x2e
 
 const LINE_END = Buffer.from("\r\n")
-const DOT_LINE = Buffer.from("\n.")
 /** Beginnings of an end, or of a line with a dot more, that a piece may end with. Longer ones come first. */
 const BEGINNINGS = ["\r\n.\r", "\r\n.", "\r\n", "\n.", "\r", "\n"].map((text) => Buffer.from(text))
 
@@ -27,26 +26,25 @@ export class DotStuffed implements Body {
 
   take(piece: Buffer): Buffer | undefined {
     const bytes = this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece])
-    /** The content moves to the front by the dots that are taken away: `from` is where it is read, `to` where it is written. */
-    let from = this.#skip
-    let to = from
-    const keep = (end: number) => {
-      if (to !== from) bytes.copyWithin(to, from, end)
-      to += end - from
-    }
-    for (let at = bytes.indexOf(DOT_LINE); at !== -1; at = bytes.indexOf(DOT_LINE, at + DOT_LINE.length)) {
-      const next = bytes[at + 2]
-      if (next === DOT) {
-        keep(at + 2)
-        from = at + 3
-      } else if (next === CR && bytes[at + 3] === LF && bytes[at - 1] === CR) {
-        keep(at + 1)
-        this.stream.write(bytes.subarray(this.#skip, to))
-        return bytes.subarray(at + 4)
+    const end = heldFrom(bytes)
+    let [beforeLast, last] = this.#skip === 0 ? [0, 0] : [CR, LF]
+    /** Where the content is written: it moves to the front by each dot that is taken away. */
+    let to = this.#skip
+    // A loop over the indexes takes the same time for any content. A search takes longest for one that is made for it.
+    for (let at = to; at < end; at++) {
+      let byte = bytes[at] ?? 0
+      if (byte === DOT && last === LF) {
+        const next = bytes[at + 1]
+        if (next === CR && beforeLast === CR && bytes[at + 2] === LF) {
+          this.stream.write(bytes.subarray(this.#skip, to))
+          return bytes.subarray(at + 3)
+        }
+        if (next === DOT) byte = bytes[++at] ?? 0
       }
+      beforeLast = last
+      last = byte
+      bytes[to++] = byte
     }
-    const end = heldFrom(bytes, from === this.#skip ? 0 : from)
-    if (end > from) keep(end)
     this.stream.write(bytes.subarray(this.#skip, to))
     this.#held = bytes.subarray(end)
     if (end > 0) this.#skip = 0
@@ -55,10 +53,10 @@ export class DotStuffed implements Body {
 }
 
 /** Returns where the bytes begin that must wait for the next piece. */
-const heldFrom = (bytes: Buffer, from: number): number => {
+const heldFrom = (bytes: Buffer): number => {
   for (const beginning of BEGINNINGS) {
     const at = bytes.length - beginning.length
-    if (at >= from && bytes.subarray(at).equals(beginning)) return at
+    if (at >= 0 && bytes.subarray(at).equals(beginning)) return at
   }
   return bytes.length
 }
