@@ -40,7 +40,8 @@ const TYPES = ["module", "commonjs"] as const
 
 /** Type errors, if any, are printed to the output. */
 const typeCheck = async (tsc: string, file: string, options: ReadonlyArray<string>): Promise<string> => {
-  const strict = ["--noEmit", "--strict", "--target", "es2022", "--lib", "es2023,dom"]
+  // Checks the declarations of the package, and not those of the compiler, which take half of its time.
+  const strict = ["--noEmit", "--strict", "--skipDefaultLibCheck", "--target", "es2022", "--lib", "es2023,dom"]
   const args = [tsc, ...strict, ...options, file]
   return run(process.execPath, args, { cwd: packed.project }).then(
     ({ stdout }) => stdout,

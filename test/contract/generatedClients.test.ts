@@ -27,6 +27,7 @@ const EMAIL = {
 const CONFIG = {
   compilerOptions: {
     strict: true,
+    skipDefaultLibCheck: true,
     noUncheckedIndexedAccess: true,
     target: "es2022",
     lib: ["es2023", "dom", "dom.iterable"],
