@@ -46,18 +46,21 @@ interface Ended {
   readonly stderr: string
 }
 
-/** Runs the command as npx finds it, with the Node of the machine. */
-const command = async (...args: ReadonlyArray<string>): Promise<Ended> => {
-  const all = ["--offline", "--no-install", "@waybill/verify", ...args]
-  return run("npx", all, { cwd: project }).then(
+const ended = (program: string, args: ReadonlyArray<string>): Promise<Ended> =>
+  run(program, args, { cwd: project }).then(
     ({ stderr, stdout }) => ({ code: 0, stdout, stderr }),
     ({ code, stderr, stdout }: Ended) => ({ code, stdout, stderr }),
   )
-}
+
+/** Runs the command as npm has installed it, with the Node of the machine. */
+const command = (...args: ReadonlyArray<string>) => ended(join(project, "node_modules/.bin/waybill-verify"), args)
+/** Runs it as npx finds it, which takes five times as long. */
+const byNpx = (...args: ReadonlyArray<string>) =>
+  ended("npx", ["--offline", "--no-install", "@waybill/verify", ...args])
 
 describe("the packed verifier", () => {
   it("checks a file by npx in an empty folder, and exits with what it found", { timeout: TIMEOUT }, async () => {
-    const holds = await command("receipt.json", "--key", key, "--witness", witness, "--origin", origin)
+    const holds = await byNpx("receipt.json", "--key", key, "--witness", witness, "--origin", origin)
     assert.strictEqual(holds.stderr, "")
     assert.strictEqual(holds.code, 0)
     assert.match(holds.stdout, /^ok {6}The file is a receipt\. [^]*\nThe receipt holds\.\n$/u)
@@ -105,7 +108,8 @@ describe("the packed verifier", () => {
        export const bad = verify(7)`,
     )
     const tsc = join(MODULES, "typescript", "bin", "tsc")
-    const args = [tsc, "--noEmit", "--strict", "--module", "nodenext", "--target", "es2023", "use.mts"]
+    const strict = ["--noEmit", "--strict", "--skipDefaultLibCheck"]
+    const args = [tsc, ...strict, "--module", "nodenext", "--target", "es2023", "use.mts"]
     await run(process.execPath, args, { cwd: project })
   })
 
