@@ -5,7 +5,7 @@ import * as AccountMove from "@waybill/store/moves/AccountMove"
 import * as CellStates from "@waybill/store/operations/CellStates"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import { Sql } from "@waybill/store/postgres/Sql"
-import { Effect, Exit, Layer, Redacted } from "effect"
+import { Duration, Effect, Exit, Layer, Redacted } from "effect"
 import * as CellServers from "../../../support/cells/servers.ts"
 import { assert, layer } from "../../../support/effectTest.ts"
 import * as SmtpServer from "../../../support/mail/smtpServer.ts"
@@ -18,6 +18,8 @@ import { senderIn } from "../support.ts"
 const TIMEOUT = { timeout: 600_000 }
 const DELIVERED = ["EmailQueued", "EmailDelivered"]
 const PER_SENDER = 10
+/** No other process has to notice a move. */
+const ALONE = { noticedAfter: Duration.millis(100) }
 
 const positionsIn = (cell: string) =>
   inCell(
@@ -112,7 +114,7 @@ layer(World.layer, { excludeTestServices: true, timeout: "240 seconds" })("cells
         const sent = yield* World.send(sender)
         const other = World.timeline(sent).pipe(Effect.provide(Layer.fresh(World.services(url))))
         assert.deepStrictEqual(yield* other, ["EmailQueued"])
-        yield* AccountMove.move(sender.account_id, "public")
+        yield* AccountMove.move(sender.account_id, "public", ALONE)
       }
     },
     TIMEOUT,

@@ -22,6 +22,8 @@ import { countIn, senderIn } from "../support.ts"
 const TIMEOUT = { timeout: 600_000 }
 const DELIVERED = ["EmailQueued", "EmailDelivered"]
 const NOTICED = Duration.seconds(3)
+/** No other process has to notice a move. */
+const ALONE = { noticedAfter: Duration.millis(100) }
 /** Pause behind each mail and each look at the feed while an account moves. */
 const PACE = "10 millis"
 
@@ -117,7 +119,8 @@ layer(World.layer, { excludeTestServices: true })("the move of an account betwee
       yield* ServerCell.make("cell_f", server.url())
       const sender = yield* senderIn("public", "otherwise.test")
       const sent = yield* World.send(sender)
-      for (const to of ["cell_f", "public"]) assert.strictEqual((yield* AccountMove.move(sender.account_id, to)).to, to)
+      for (const to of ["cell_f", "public"])
+        assert.strictEqual((yield* AccountMove.move(sender.account_id, to, ALONE)).to, to)
       assert.deepStrictEqual(yield* World.timeline(sent), ["EmailQueued"])
     },
     TIMEOUT,
@@ -134,9 +137,7 @@ layer(World.layer, { excludeTestServices: true })("the move of an account betwee
       for (let line = 1, isMoved = false; !isMoved; line++) {
         let reported = 0
         const report = () => Effect.suspend(() => (++reported === line ? Effect.die("killed") : Effect.void))
-        const exit = yield* Effect.exit(
-          AccountMove.move(account_id, "cell_c", { noticedAfter: Duration.millis(100), report }),
-        )
+        const exit = yield* Effect.exit(AccountMove.move(account_id, "cell_c", { ...ALONE, report }))
         isMoved = Exit.isSuccess(exit)
         yield* (yield* Cells).refresh
         assert.deepStrictEqual(yield* positionsOf(account_id), before)
@@ -195,7 +196,7 @@ layer(World.layer, { excludeTestServices: true })("the move of an account betwee
       const [before, inPublic] = [yield* positionsOf(account_id), yield* countIn("public", "events")]
       let lines = 0
       const report = () => Effect.suspend(() => (++lines === 3 ? Effect.die("killed") : Effect.void))
-      yield* Effect.exit(AccountMove.move(account_id, "public", { noticedAfter: Duration.millis(100), report }))
+      yield* Effect.exit(AccountMove.move(account_id, "public", { ...ALONE, report }))
       const sql = yield* Sql
       yield* sql`UPDATE account_cells SET step = 'fenced' WHERE account_id = ${account_id}`
       yield* inCell("cell_e", sql`INSERT INTO left_accounts (account_id) VALUES (${account_id})`)
