@@ -62,5 +62,5 @@ export const seedAccount = async ({ request }: Instance): Promise<void> => {
     const waiting = (await request("GET", "/email/logs?status=queued,sent&limit=5")).json.data.length
     if (waiting > 1) throw new Error(`${waiting} pending`)
   }
-  await vi.waitFor(assertSettled, { timeout: 50_000, interval: 1_000 })
+  await vi.waitFor(assertSettled, { timeout: 50_000, interval: 100 })
 }
