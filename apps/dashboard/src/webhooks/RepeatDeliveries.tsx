@@ -33,7 +33,7 @@ export const RepeatDeliveries = ({ kind, pollMs, webhookId }: Props) => {
         small
         icon={<RotateCw size={13} />}
         disabled={count === ""}
-        // On a phone, a button that does nothing would take a row.
+        // A button that does nothing would take a row of a phone.
         className={cx(count === "" && "max-sm:hidden")}
         onClick={() => setAction(found && UnacceptedDeliveries.repeat(webhookId, kind, found))}
       >

@@ -150,7 +150,7 @@ const oneLine = (text: string): string =>
     .replace(/ at \["[A-Z_]+"\]/u, "")
     .trim()
 
-/** A secret that is set is shown so. */
+/** Stands for a secret that is set. */
 export const SECRET = "<set>"
 
 /** Returns every setting with its value, secrets hidden, where that comes from, and what is wrong with it. */

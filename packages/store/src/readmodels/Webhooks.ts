@@ -120,7 +120,7 @@ interface LastCall {
   readonly answer: string | null
 }
 
-/** Calls on a test clock have the time of the clock. Their signatures have the real time, which says which call is the last. */
+/** Selects webhooks. The last call is that of the latest signature: calls on a test clock have the time of the clock. */
 const select = (sql: Sql, account_id: string, which: Fragment, examined: number) => sql<{
   readonly record: ListedWebhook
 }>`

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react"
-import { CLOCK, formatDistance, formatWhen } from "./formatWhen.ts"
+import { CLOCK, formatWhen } from "./formatWhen.ts"
 
 const TICK_MS = 15_000
 const MINUTE_MS = 60_000
@@ -36,7 +36,17 @@ export const formatWithZone = (iso: string): string => withZone.format(new Date(
 export const formatDateTime = (iso: string): string => exact.format(new Date(iso))
 export const formatClock = (iso: string): string => clock.format(new Date(iso))
 
-/** When something is due: "in 42 min, at 24 Dec 2026, 09:00:00 UTC". */
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" })
+
+const formatDistance = (iso: string, now: number): string => {
+  const ms = Date.parse(iso) - now
+  if (ms < HOUR_MS) return formatWhen(iso, now, true)
+  return ms < DAY_MS
+    ? relative.format(Math.round(ms / HOUR_MS), "hour")
+    : relative.format(Math.round(ms / DAY_MS), "day")
+}
+
+/** When something is due: "in 42 min (24 Dec 2026, 09:00:00 UTC)". */
 export const DueTime = ({ iso }: { readonly iso: string }) => (
   <time dateTime={iso}>
     {formatDistance(iso, useNow())} ({formatWithZone(iso)})

@@ -1,7 +1,6 @@
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
-const HALF_YEAR_MS = 183 * DAY_MS
+const HALF_YEAR_MS = 183 * 24 * HOUR_MS
 const NOW_MS = 45_000
 
 /** Time of day in 24 hours, as logs have it. */
@@ -11,15 +10,6 @@ const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style
 const today = new Intl.DateTimeFormat(undefined, CLOCK)
 const recent = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", ...CLOCK })
 const distant = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" })
-
-/** Says in how long something is due: "in 42 min", "in 3 days". */
-export const formatDistance = (iso: string, now: number): string => {
-  const ms = Date.parse(iso) - now
-  if (ms < NOW_MS) return "in a moment"
-  if (ms < HOUR_MS) return relative.format(Math.round(ms / MINUTE_MS), "minute")
-  if (ms < DAY_MS) return relative.format(Math.round(ms / HOUR_MS), "hour")
-  return relative.format(Math.round(ms / DAY_MS), "day")
-}
 
 /**
  * Says when something was or will be: "3 min ago" within the hour, "14:05" on the same day, "29 Nov, 14:05" within half a
