@@ -26,11 +26,7 @@ export const useNow = (): number =>
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" })
 const clock = new Intl.DateTimeFormat(undefined, { ...CLOCK, second: "2-digit" })
 
-const withZone = new Intl.DateTimeFormat(undefined, {
-  dateStyle: "medium",
-  timeStyle: "long",
-  hourCycle: "h23",
-})
+const withZone = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long", hourCycle: "h23" })
 
 export const formatWithZone = (iso: string): string => withZone.format(new Date(iso))
 export const formatDateTime = (iso: string): string => exact.format(new Date(iso))
