@@ -44,6 +44,11 @@ await inDashboard("questions of a search", (opened) => {
       ])
       assert.deepEqual(await Accessibility.violations(page), [])
       await ContactSheet.shoot(page, "search-question")
+      await page.setViewportSize(ContactSheet.PHONE)
+      await Browser.eventually(() => page.evaluate("document.documentElement.scrollWidth")).toBe(
+        ContactSheet.PHONE.width,
+      )
+      await page.setViewportSize(Browser.DESKTOP)
       // A filter of the reading is removed from it, and not from the words.
       await page.getByRole("button", { name: "Remove filter To begins with" }).click()
       await Browser.eventually(() => page.getByLabel("Search emails").inputValue()).toBe(
@@ -55,7 +60,7 @@ await inDashboard("questions of a search", (opened) => {
   it("a question for states that no mail has shows the mail that there is", { timeout: TIMEOUT }, async () => {
     const { page } = opened.tab
     await page.goto("/emails?search=why+did+olga+not+get+it")
-    await page.getByText("All of these emails were delivered.").waitFor()
+    await page.getByText("All mail to olga was delivered.").waitFor()
     assert.deepEqual(await Accessibility.violations(page), [])
     await ContactSheet.shoot(page, "search-question-delivered")
     await page.getByRole("button", { name: "Show all mail to olga (2 delivered)" }).click()

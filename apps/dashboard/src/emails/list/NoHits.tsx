@@ -30,10 +30,13 @@ export const NoHits = ({ context, onSearch, search }: Props) => {
   const now = useNow()
   const { data = [], has_more = false } = query.data ?? {}
   const recipient = filters.to ?? filters.recipient
-  const name =
+  const [name, delivered] =
     recipient !== undefined && Object.keys(filters).length === 1
-      ? `all mail to ${RecipientPart.of(recipient).text}`
-      : "these emails in any state"
+      ? [
+          `all mail to ${RecipientPart.of(recipient).text}`,
+          `All mail to ${RecipientPart.of(recipient).text} was delivered.`,
+        ]
+      : ["these emails in any state", "All emails with your other filters were delivered."]
   const areDelivered = !has_more && data.every(({ status }) => status === "delivered")
   return (
     <EmptyState
@@ -50,9 +53,7 @@ export const NoHits = ({ context, onSearch, search }: Props) => {
         </div>
       }
     >
-      {areDelivered && data.length > 0
-        ? "All of these emails were delivered."
-        : "Change or clear the filters to see more."}
+      <UntrustedText text={areDelivered && data.length > 0 ? delivered : "Change or clear the filters to see more."} />
     </EmptyState>
   )
 }

@@ -139,7 +139,7 @@ export const EmailSearchBar = ({ actions, context, found, onChange, read, typed 
               Read as <UntrustedText text={reading} />
             </p>
           )}
-          <ul aria-label="Search filters" className="flex grow flex-wrap items-center gap-1.5">
+          <ul aria-label="Search filters" className="flex min-w-0 grow flex-wrap items-center gap-1.5">
             {reading === undefined ? undefined : <li className="text-xs text-ink-2">Read as</li>}
             {chips.map((chip) => (
               <ChipItem
