@@ -7,7 +7,7 @@ import { System } from "./groups/System.ts"
 
 export const PREFIX = "/v1"
 
-/** The whole public API. Everything under /v1 only grows (contract §12). */
+/** The whole public API. Everything under /v1 only grows. */
 export class Api extends HttpApi.make("waybill")
   .add(...Groups.GROUPS)
   .prefix(PREFIX)

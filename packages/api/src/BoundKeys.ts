@@ -1,7 +1,7 @@
 import * as Groups from "./Groups.ts"
 
 /**
- * How an endpoint treats a key that is bound to one domain (contract §7).
+ * How an endpoint treats a key that is bound to one domain.
  * - `own domain`: reads and changes only what belongs to that domain; another domain's object is 403.
  * - `whole account`: cannot be limited to one domain, so a bound key is refused.
  * - `caller`: returns only facts about the caller and its limits, never about a domain.

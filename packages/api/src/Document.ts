@@ -162,7 +162,7 @@ const schemasOfRequests = (document: Record<string, unknown>): ReadonlySet<strin
   return names
 }
 
-/** Allows unknown fields in a schema: clients ignore those of a response, because it may gain some (contract §12). */
+/** Allows unknown fields in a schema: clients ignore those of a response, because it may gain some. */
 const open = (node: unknown): void => {
   if (typeof node !== "object" || node === null) return
   if ((node as Json)["additionalProperties"] === false) delete (node as Json)["additionalProperties"]

@@ -2,7 +2,7 @@ import * as Refusal from "@waybill/domain/values/Refusal"
 import * as Groups from "./Groups.ts"
 
 /**
- * How an endpoint treats a test key (contract §7).
+ * How an endpoint treats a test key.
  * - `own mode`: reads and changes test mail and what belongs to it; live keys see live mail only. A dashboard session
  *   chooses with `livemode`.
  * - `live only`: the account's keys, domains, webhooks and members, which test mode shares: a test key is refused.

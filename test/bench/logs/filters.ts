@@ -13,7 +13,7 @@ const domain = (text: string) => text as DomainName.DomainName
 
 const orderOf = (n: number): string => String(n - (n % PAIRS_EVERY))
 
-/** Filters of contract §5, alone and combined; the nth message of the account, `after`, is another one each time. */
+/** Filters of the log, alone and combined; the nth message of the account, `after`, is another one each time. */
 export const FILTERS: Readonly<Record<string, (n: number, after: Id.EmailId) => FilterQuery>> = {
   newest: () => ({}),
   "after a message": (n, after) => ({ after }),

@@ -29,7 +29,7 @@ const OPTIONAL = ["html", "cc", "bcc", "reply_to", "headers", "tags", "scheduled
 /** Expected is 200, 400 with the path of the violation, or another reason with its path: of a 422, or `unknown_field`. */
 type Row = readonly [rule: string, change: Record<string, unknown>, expected: 200 | 400 | string, path?: string]
 
-/** The rules of contract §3 in its order. `undefined` omits a field. */
+/** The rules of a message in the order of their refusals. `undefined` omits a field. */
 const RULES: ReadonlyArray<Row> = [
   // Every address may be `a@b.c` or `Name <a@b.c>`.
   ["a bare address", { from: "hi@acme.test" }, 200],
@@ -238,7 +238,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.deepStrictEqual(named, [...ofEach, ...ofEach])
   })
 
-  it.effect("follows every rule of contract §3", function* () {
+  it.effect("follows every rule of a message", function* () {
     const { call } = yield* setUp
     for (const [rule, change, expected, path] of RULES) {
       const [status, reason] =

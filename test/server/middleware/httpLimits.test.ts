@@ -14,7 +14,7 @@ const MESSAGE = { from: "hi@acme.test", to: "ana@example.org", subject: "Hello" 
 const trustedProxies = Result.getOrThrow(Network.parseAll(["127.0.0.0/8", "10.0.0.0/8"]))
 
 layer(HttpWorld.layer({ trustedProxies, minuteStands: true }), { excludeTestServices: true, timeout: "180 seconds" })(
-  "limits (contract §10)",
+  "limits",
   (it) => {
     const account = (plan: "free" | "business" = "business") =>
       Effect.gen(function* () {

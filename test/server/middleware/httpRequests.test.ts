@@ -28,7 +28,7 @@ const bodyOf = (received: string) => JSON.parse(received.slice(received.indexOf(
 
 const padded = (bytes: number) => JSON.stringify(EMAIL).padEnd(bytes)
 
-/** Checks an error response against contract §1 and §2. */
+/** Checks what all error responses have in common. */
 const isError = (answer: Answer, status: number, code: string, reason: string, what: string) => {
   assert.strictEqual(answer.status, status, `${what}: ${answer.text.slice(0, 300)}`)
   assert.deepStrictEqual(Object.keys(answer.json), ["error"], what)

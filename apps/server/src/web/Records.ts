@@ -33,7 +33,7 @@ const publicFields = (value: unknown): unknown =>
       )
     : value
 
-/** Adds `name: null` to mailboxes without a name, because the API shows absent values as null (contract §1). */
+/** Adds `name: null` to mailboxes without a name, because the API shows absent values as null. */
 const withNames = (data: Stored["data"]): Stored["data"] =>
   Object.fromEntries(
     Object.entries(data).map(([field, value]) => {

@@ -38,7 +38,7 @@ export const refusalHeaders = ({ allowed_methods, retry_after_s, status }: Refus
   return status === 401 ? { "www-authenticate": "Bearer" } : {}
 }
 
-/** Returns the response of a refusal, in the one shape of errors (contract §2). */
+/** Returns the response of a refusal, in the one shape of errors. */
 export const respond = (refusal: Refusal, id: string): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.setHeaders(
     HttpServerResponse.jsonUnsafe(ApiError.toBody(refusal, id), { status: refusal.status }),

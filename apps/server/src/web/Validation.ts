@@ -184,7 +184,7 @@ const withQuery = <A, E, R>(endpoint: HttpApiEndpoint.Top, handler: Effect.Effec
   )
 
 /**
- * Fails with all violations of headers, query and body (contract §2), because HttpApi reports the first invalid part of a
+ * Fails with all violations of headers, query and body, because HttpApi reports the first invalid part of a
  * request only.
  */
 const refuseAll = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {

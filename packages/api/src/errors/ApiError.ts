@@ -12,7 +12,7 @@ export const Detail = Schema.Struct({
   message: Schema.String.annotate({ description: "The error, worded to continue after the field's name" }),
 }).annotate({ identifier: "ErrorDetail" })
 
-/** The body of every response that is not 2xx (contract §2). */
+/** The body of every response that is not 2xx. */
 export const Body = Schema.Struct({
   error: Schema.Struct({
     code: Schema.Literals([...new Set(Object.values(Refusal.CODES))]).annotate({

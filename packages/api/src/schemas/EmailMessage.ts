@@ -209,7 +209,7 @@ const nobody: Effect.Effect<Mailboxes, SchemaIssue.Issue> = Effect.flatMap(Copie
     : Effect.fail(new SchemaIssue.InvalidValue({ message: Checks.counted(1, Acceptance.MAX_TO, "addresses", 0) })),
 )
 
-/** A message to send (contract §3). Checks only what the request alone decides. */
+/** A message to send. Checks only what the request alone decides. */
 const Message = Schema.Struct({
   from: Address.Mailbox.annotate({ description: "The domain must be a verified domain of the account" }),
   to: mailboxes(

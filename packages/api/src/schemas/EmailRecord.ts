@@ -104,7 +104,7 @@ const fields = {
   recipients: Schema.Array(Recipient),
 }
 
-/** A message in the logs (contract §5). */
+/** A message in the logs. */
 export const EmailRecord = Schema.Struct(fields).annotate({ identifier: "EmailLog" })
 export type EmailRecord = typeof EmailRecord.Type
 

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Statuses of a recipient and, combined, of a message (contract §4). */
+/** Statuses of a recipient and, combined, of a message. */
 export const Status = Schema.Literals([
   "queued",
   "deferred",

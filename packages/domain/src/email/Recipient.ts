@@ -55,7 +55,7 @@ const OPEN: ReadonlyArray<EmailStatus.Status> = ["queued", "deferred", "sent"]
 const UNCONFIRMED: ReadonlyArray<EmailStatus.Status> = ["queued", "deferred"]
 
 /**
- * The statuses from which each event moves a recipient (contract §4). Delivered, bounced and complained only move
+ * The statuses from which each event moves a recipient. Delivered, bounced and complained only move
  * upwards, so a report that arrives before the delivery result leads to the same status as one that arrives after it.
  */
 const ALLOWED_FROM: {

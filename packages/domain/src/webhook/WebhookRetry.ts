@@ -1,6 +1,6 @@
 import * as Timestamp from "../values/Timestamp.ts"
 
-/** Pauses after the first, second, … failed call (contract §8). After the last one the delivery has failed. */
+/** Pauses after the first, second, … failed call. After the last one the delivery has failed. */
 export const PAUSES_MS: ReadonlyArray<number> = [
   5 * Timestamp.SECOND,
   5 * Timestamp.MINUTE,

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Event types that a webhook can subscribe to (contract §8). */
+/** Event types that a webhook can subscribe to. */
 export const WebhookType = Schema.Literals([
   "email.queued",
   "email.sent",

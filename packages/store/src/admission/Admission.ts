@@ -38,7 +38,7 @@ export interface Request {
   readonly address: string
 }
 
-/** The decision on a request, with the state of its rate window, which every response reports (contract §1). */
+/** The decision on a request, with the state of its rate window, which every response reports. */
 export type Verdict = Admitted | Unauthorized | RateLimited
 export interface Admitted {
   readonly _tag: "Admitted"

@@ -1,7 +1,7 @@
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Data, Exit } from "effect"
 
-/** How long the answer to an idempotency key is stored (contract §3). */
+/** How long the answer to an idempotency key is stored. */
 export const IDEMPOTENCY_TTL_MS = 24 * 60 * 60 * 1000
 
 /** The idempotency key of a request. The fingerprint is a digest of the request: a different request differs in it. */

@@ -77,7 +77,7 @@ interface Incoming {
 
 /**
  * Handles every request: gives it an id, counts it in its rate window, and turns failures into the one shape of errors
- * (contract §1 and §2). 401 and 429 come before anything that the router answers.
+ *. 401 and 429 come before anything that the router answers.
  */
 export const handleRequest = Effect.fnUntraced(function* <E, R>(app: Effect.Effect<Response, E, R>, options: Options) {
   const received = yield* HttpServerRequest.HttpServerRequest

@@ -10,7 +10,7 @@ import * as EventSignature from "./EventSignature.ts"
 import * as WebhookExchange from "./WebhookExchange.ts"
 import * as WebhookSignature from "./WebhookSignature.ts"
 
-/** Time within which an endpoint must answer (contract §8). */
+/** Time within which an endpoint must answer. */
 export const CALL_TIMEOUT = Duration.seconds(15)
 
 export interface Call extends WebhookSignature.Signed {

@@ -179,7 +179,7 @@ const notInFormat = ({ event_type, format }: WebhookDeliveries.Dispatch): string
 
 /**
  * Returns the result to write. Status 410, a disabled webhook and an event that its format has not end the retries
- * (contract §8).
+ *.
  */
 const resultOf = Effect.fnUntraced(function* (
   { row }: Pipeline.PipelineJob,

@@ -11,7 +11,7 @@ import * as Layout from "../../packed/Layout.ts"
 import * as PackedEvent from "../../packed/PackedEvent.ts"
 import type { Sql, Client } from "../../postgres/Sql.ts"
 
-/** Log record of a message (contract §5). It is stored nowhere: whoever shows it folds it from the events. */
+/** Log record of a message. It is stored nowhere: whoever shows it folds it from the events. */
 export type EmailLogRecord = ReturnType<typeof of>
 
 /** Returns the complete log record of a message. */
