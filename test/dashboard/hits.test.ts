@@ -28,6 +28,7 @@ describe("hits of a search", () => {
       scheduled_at: null,
       subject: "Hi",
       tags: [],
+      recipients: [{ address: "ana@example.org", status: "queued" }],
     }
     const found = { ...email, metadata: { customer: "cus_3", plan: "pro" } } as unknown as Parameters<
       typeof Hits.hiddenOf
