@@ -317,6 +317,8 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission on the wire", 
       ["SMTPUTF8=yes", /^501 /u],
       ["AUTH", /^501 5\.5\.4 AUTH /u],
       ["AUTH=a+zz", /^501 5\.5\.4 AUTH /u],
+      // Each pair must not be tried in two ways.
+      [`AUTH=${"<>".repeat(60)}+zz`, /^501 5\.5\.4 AUTH /u],
       ["SIZE=1 SIZE=2", /^501 /u],
     ]
     for (const [parameters, reply] of mail) assert.match(yield* say(`${from} ${parameters}`), reply)

@@ -5,7 +5,7 @@ import * as Replies from "./Replies.ts"
 const PARAMETER = /^[A-Za-z0-9][A-Za-z0-9-]*(?:=[^\p{Cc}\s=]+)?$/u
 
 /** RFC 4954 §5: `<>` or a mailbox in xtext. */
-const AUTH_VALUE = /^AUTH=(?:<>|[!-*,-<>-~]|\+[\dA-F]{2})+$/iu
+const AUTH_VALUE = /^AUTH=(?:[!-*,-<>-~]|\+[\dA-F]{2})+$/iu
 
 const XTEXT = String.raw`(?:[!-*,-<>-~]|\+[\dA-F]{2}|[^\p{ASCII}])+`
 
