@@ -1,5 +1,5 @@
-import { setImmediate } from "node:timers/promises"
 import * as LargeMails from "../inbound/LargeMails.ts"
+import { joined, Pieces, SLICE_BYTES } from "./Pieces.ts"
 import type { MessageStream } from "./session/MessageStream.ts"
 import { reply, type SmtpReply } from "./SmtpReply.ts"
 
@@ -55,7 +55,7 @@ export const make = ({ maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLin
   return {
     refuses: (size, { bytes, maxHeld } = WHOLE) => (isFull(Math.min(size, bytes), maxHeld) ? FULL : undefined),
     receive: (stream, done, { bytes: keepBytes, maxHeld, places, strictLines: isStrict = false } = WHOLE) => {
-      const chunks: Array<Buffer> = []
+      const chunks = new Pieces()
       const place = places === undefined ? undefined : new Place(places, keepBytes)
       const lines = strictLines || isStrict ? new LineEnds() : undefined
       let heldHere = 0
@@ -65,7 +65,7 @@ export const make = ({ maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLin
         held -= heldHere
         if (maxHeld !== undefined) heldApart -= heldHere
         heldHere = 0
-        chunks.length = 0
+        chunks.clear()
         place?.leave()
       }
       const refuse = (reply: SmtpReply) => {
@@ -85,7 +85,7 @@ export const make = ({ maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLin
           return refuse(tooLarge(maxMessageBytes))
         const chunk = whole.subarray(0, Math.max(0, keepBytes - heldHere))
         if (isFull(chunk.length, maxHeld)) return refuse(FULL)
-        if (place?.take(chunk) !== true) chunks.push(chunk)
+        if (place?.take(chunk) !== true) chunks.add(chunk)
         heldHere += chunk.length
         held += chunk.length
         if (maxHeld !== undefined) heldApart += chunk.length
@@ -93,7 +93,7 @@ export const make = ({ maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLin
         stream.pause()
         place.enter(
           () => {
-            for (const each of chunks.splice(0)) place.take(each)
+            for (const each of chunks.takeAll()) place.take(each)
             stream.resume()
           },
           () => refuse(FULL),
@@ -106,8 +106,8 @@ export const make = ({ maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLin
         const whole = (bytes: Buffer) => done({ _tag: "Whole", bytes, release })
         const placed = place?.end()
         if (placed !== undefined) whole(placed)
-        else if (heldHere <= SLICE_BYTES) whole(Buffer.concat(chunks.splice(0)))
-        else void joined(chunks, heldHere).then(whole)
+        else if (heldHere <= SLICE_BYTES) whole(Buffer.concat(chunks.takeAll()))
+        else void joined(chunks.takeAll(), heldHere).then(whole)
       })
       stream.on("error", () => undefined)
       stream.on("close", () => {
@@ -181,24 +181,6 @@ class Place {
     this.#turn?.leave()
     this.#turn = undefined
   }
-}
-
-/** Bytes that are joined before other work has its turn. */
-const SLICE_BYTES = 1024 * 1024
-
-/** Joins pieces, which are let go meanwhile. The memory of a large message is new, which takes longer than the copying. */
-const joined = async (pieces: Array<Buffer>, length: number): Promise<Buffer> => {
-  const whole = Buffer.allocUnsafe(length)
-  let to = 0
-  let ofSlice = 0
-  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
-    to += piece.copy(whole, to)
-    ofSlice += piece.length
-    if (ofSlice < SLICE_BYTES) continue
-    await setImmediate()
-    ofSlice = 0
-  }
-  return whole
 }
 
 const CR = 0x0d

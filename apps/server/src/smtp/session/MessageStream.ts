@@ -1,5 +1,8 @@
 import { Readable } from "node:stream"
 
+/** Bytes that may wait for the reader of a message. A client can make an object of each, which takes a hundred times as much. */
+const WAITING_BYTES = 1024
+
 /** The bytes of a message while they come in. */
 export class MessageStream extends Readable {
   /** Number of bytes so far, whether or not they were read. */
@@ -10,7 +13,7 @@ export class MessageStream extends Readable {
   readonly #onDrained: () => void
 
   constructor(onDrained: () => void) {
-    super()
+    super({ highWaterMark: WAITING_BYTES })
     this.#onDrained = onDrained
   }
 

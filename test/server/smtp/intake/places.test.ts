@@ -1,6 +1,6 @@
-import * as Handshakes from "../../../apps/server/src/smtp/Handshakes.ts"
-import * as ConnectionSlots from "../../../apps/server/src/smtp/ConnectionSlots.ts"
-import { assert, describe, it } from "../../support/effectTest.ts"
+import * as Handshakes from "../../../../apps/server/src/smtp/Handshakes.ts"
+import * as ConnectionSlots from "../../../../apps/server/src/smtp/ConnectionSlots.ts"
+import { assert, describe, it } from "../../../support/effectTest.ts"
 
 const BOUNDS: ConnectionSlots.Bounds = { total: 10, unidentified: 6, perNetwork: 4, unidentifiedPerNetwork: 3 }
 

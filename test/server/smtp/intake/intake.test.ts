@@ -1,8 +1,8 @@
 import { mock } from "node:test"
-import * as LargeMails from "../../../apps/server/src/inbound/LargeMails.ts"
-import { MessageStream } from "../../../apps/server/src/smtp/session/MessageStream.ts"
-import * as Intake from "../../../apps/server/src/smtp/Intake.ts"
-import { assert, describe, it } from "../../support/effectTest.ts"
+import * as LargeMails from "../../../../apps/server/src/inbound/LargeMails.ts"
+import { MessageStream } from "../../../../apps/server/src/smtp/session/MessageStream.ts"
+import * as Intake from "../../../../apps/server/src/smtp/Intake.ts"
+import { assert, describe, it } from "../../../support/effectTest.ts"
 
 const stream = () => new MessageStream(() => undefined)
 
