@@ -156,13 +156,18 @@ export class Connection<Login> implements SlotHolder {
       if (isUnwanted && !this.isBusy()) return this.#tooSlow()
       // A message that comes in, or is processed, is not cut off.
       if (isUnwanted) this.#identityTimer = setTimeout(look, Duration.toMillis(crowded)).unref()
-      else
-        this.#identityTimer = this.#closeAfter(
-          rest,
-          () => this.#deps.handlers.login === undefined || !this.isIdentified(),
-        )
+      else this.#endAfter(rest)
     }
     return setTimeout(look, Duration.toMillis(crowded)).unref()
+  }
+
+  /** Closes the connection when its time is over. A message that is processed may be stored, and is answered first. */
+  #endAfter(time: Duration.Duration): void {
+    this.#identityTimer = setTimeout(() => {
+      if (this.#deps.handlers.login !== undefined && this.isIdentified()) return
+      if (this.#session.message?.isWhole === true) this.#endAfter(Duration.seconds(1))
+      else this.#tooSlow()
+    }, Duration.toMillis(time)).unref()
   }
 
   #expectEndOf(message: MessageStream): void {

@@ -1,4 +1,4 @@
-import { Deferred, Duration, Effect } from "effect"
+import { Deferred, Duration, Effect, Exit, Fiber, Scope } from "effect"
 import { assert, describe, it } from "../../../support/effectTest.ts"
 import { CERTIFICATE } from "../support.ts"
 import * as TestListener from "./TestListener.ts"
@@ -119,5 +119,50 @@ describe("the socket of an SMTP session", () => {
     socket.write("QUIT\r\n")
     yield* closed(broken)
     yield* isServed(port)
+  })
+
+  it.live("is told that the service stops when its message is answered", function* () {
+    const begun = yield* Deferred.make<void>()
+    const goOn = yield* Deferred.make<void>()
+    const message = () =>
+      Deferred.succeed(begun, undefined).pipe(Effect.andThen(Deferred.await(goOn)), Effect.as('2.0.0 "x'))
+    const scope = yield* Scope.make()
+    const limits = { stopWithin: Duration.minutes(5) }
+    const port = yield* Scope.provide(TestListener.listen({ handlers: { message }, limits }), scope)
+    const client = yield* greeted(port)
+    yield* say(client, ...BEGUN)
+    client.socket.write("x\r\n.\r\n")
+    yield* Deferred.await(begun)
+    const stopping = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+    yield* Deferred.succeed(goOn, undefined)
+    const replies = yield* Effect.promise(async () => [...(await client.reply()), ...(await client.reply())])
+    assert.deepStrictEqual(replies, ['250 2.0.0 "x', "421 4.4.2 Server shutting down"])
+    yield* Fiber.join(stopping)
+  })
+
+  it.live("hears that its message is stored, also when its time is over meanwhile", function* () {
+    const identifiedWithin = Duration.millis(100)
+    const message = () => Effect.as(Effect.sleep(Duration.times(identifiedWithin, 3)), '2.0.0 "x')
+    const limits = { identifiedWithin, identifiedWithinCrowded: identifiedWithin }
+    const client = yield* greeted(yield* TestListener.listen({ handlers: { message }, limits }))
+    client.socket.write(`${BEGUN.join("\r\n")}\r\nx\r\n.\r\n`)
+    const replies = yield* Effect.promise(async () => {
+      const all: Array<string> = []
+      while (all.length < 5) all.push((await client.reply()).at(-1) ?? "")
+      return all
+    })
+    assert.strictEqual(replies.at(-1), '250 2.0.0 "x')
+  })
+
+  it.live("is asked for space for each recipient by itself", function* () {
+    const asked: Array<number> = []
+    const keep = ({ recipients }: { readonly recipients: ReadonlyArray<string> }) => {
+      asked.push(recipients.length)
+      return { bytes: 100 }
+    }
+    const client = yield* greeted(yield* TestListener.listen({ keep }))
+    const to = (nth: number) => `RCPT TO:<c${nth}@d.test>`
+    yield* say(client, "EHLO x", "MAIL FROM:<a@b.test> SIZE=10", to(1), to(2), to(3))
+    assert.deepStrictEqual(asked, [1, 1, 1])
   })
 })

@@ -92,8 +92,7 @@ export class MailTransaction<L> {
     if (refusal !== undefined) return refusal
     const { client, handlers } = this.#context
     const size = this.#envelope.sender?.size
-    const full =
-      size === undefined ? undefined : handlers.refusesSize(size, client, [...this.#envelope.recipients, address])
+    const full = size === undefined ? undefined : handlers.refusesSize(size, client, [address])
     if (full !== undefined) return full
     this.#envelope.add(address)
     this.#hasKnownRecipient ||= handlers.identifies(address)

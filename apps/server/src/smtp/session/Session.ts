@@ -53,7 +53,12 @@ export class Session<L> {
   readonly #wire: Wire
   readonly #options: SessionOptions
   readonly #handlers: SessionHandlers<L>
-  readonly #next = () => this.input.next()
+  readonly #next = () => {
+    this.input.next()
+    // A client whose command was answered during the stop would hold it up by its silence.
+    const isIdle = !this.input.isPending && this.message === undefined && !this.#wire.isClosing
+    if (isIdle && this.#options.isStopping()) this.#answer(closing("Server shutting down"))
+  }
 
   constructor(id: string, wire: Wire, options: SessionOptions, handlers: SessionHandlers<L>) {
     this.#client = { id, address: wire.address }
