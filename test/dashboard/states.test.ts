@@ -241,6 +241,15 @@ await inBrowser("first steps and states of screens", (browser) => {
     }
   })
 
+  it("keeps no placeholder for figures that cannot be had", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    await page.route("**/v1/account", (route) => route.fulfill({ status: 400, json: {} }))
+    await page.goto("/overview")
+    await page.getByRole("heading", { name: "Queue" }).waitFor()
+    await Browser.eventually(() => page.locator("main .pulsing.bg-hover").count()).toBe(0)
+    await page.unroute("**/v1/account")
+  })
+
   it("says on which days requests were counted and not kept", { timeout: TIMEOUT }, async () => {
     const { page } = tab
     await page.route("**/v1/requests*", async (route) => {

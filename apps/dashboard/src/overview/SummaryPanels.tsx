@@ -20,17 +20,19 @@ const number = new Intl.NumberFormat()
 /** Usage of the month, domains with their bounces in the range, and the queue. */
 export const SummaryPanels = ({ from, to }: Pick<TimeRange, "from" | "to">) => {
   const canSeeDomains = useHasScope("domains:read")
-  const { data: account } = useQuery(Queries.account)
+  const { data: account, isError: isAway } = useQuery(Queries.account)
   const { data: domains } = useQuery({ ...Queries.domains, enabled: canSeeDomains })
   const canReadLogs = useHasScope("email:logs:read")
   const { data: stats } = useQuery({ ...Queries.stats(from, to, "domain"), enabled: canSeeDomains && canReadLogs })
   return (
     <div className="flex flex-col gap-5">
-      <Panel title="This month">
-        <div className="p-4">
-          {account === undefined ? <Skeleton className="h-10" /> : <UsageMeter account={account} />}
-        </div>
-      </Panel>
+      {isAway ? undefined : (
+        <Panel title="This month">
+          <div className="p-4">
+            {account === undefined ? <Skeleton className="h-10" /> : <UsageMeter account={account} />}
+          </div>
+        </Panel>
+      )}
       {domains === undefined ? undefined : (
         <Panel
           title="Domains"
