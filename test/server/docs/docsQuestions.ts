@@ -122,5 +122,13 @@ export const FIRST: ReadonlyArray<readonly [query: string, answer: string]> = [
   ["max recipients", "/docs/limits"],
   ["is there a maximum number of recipients", "/docs/limits"],
   ["how many emails per second", "/docs/benchmarks"],
+  ["webhook signature verification", "/docs/webhooks#verify-a-call"],
+  ["what does 550 5.1.1 mean", "/docs/sending#when-an-email-was-not-delivered"],
+  ["upgrade to new version", "/docs/operating/upgrade"],
+  ["idempotency key", "/docs/sending#repeat-a-request-safely-idempotency"],
+  ["environment variables list", "/docs/configuration"],
+  ["parse incoming email", "/docs/inbound"],
+  ["why is my email in spam", "/docs/sending#when-an-email-was-not-delivered"],
+  ["send 100 emails at once", "/docs/api/emails#emails-sendbatch"],
   ["can i send newsletters", "/docs/coming-from#check-what-waybill-does-not-have"],
 ]

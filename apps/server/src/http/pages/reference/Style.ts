@@ -32,7 +32,7 @@ a:hover { text-decoration-color: currentcolor }
 .skip:focus { left: 1rem; top: 1rem; z-index: 3; background: var(--panel); padding: .5rem }
 header { position: sticky; top: 0; z-index: 2; background: var(--ground); border-bottom: 1px solid var(--line) }
 header > div { display: flex; align-items: center; gap: .5rem 1.5rem; max-width: 92rem; min-height: var(--header); margin: 0 auto; padding: .5rem 1.25rem }
-.brand { display: flex; align-items: center; gap: .5rem; font-size: 1rem; font-weight: 600; letter-spacing: -.01em }
+.brand { display: flex; align-items: center; gap: .5rem; font-size: 1rem; font-weight: 600; letter-spacing: -.01em; white-space: nowrap }
 .brand small { border: 1px solid var(--line-strong); border-radius: 6px; padding: 0 .4rem; font-size: .75rem; font-weight: 400; letter-spacing: 0; color: var(--ink-2) }
 .solid { fill: var(--solid) }
 .mark { stroke: var(--solid-ink) }
@@ -108,6 +108,9 @@ details[open] > summary::before { transform: translateY(-2px) rotate(45deg) }
   nav { position: static; height: auto; max-height: 60vh; border-right: 0; border-bottom: 1px solid var(--line); padding: .25rem 1rem }
   nav > details > summary { padding: .5rem 0 }
   main { padding: 1.25rem 1rem 4rem }
+}
+@media (max-width: 26rem) {
+  .brand span { position: absolute; left: -9999px }
 }
 `
 

@@ -30,6 +30,8 @@ interface Scored {
   readonly words: ReadonlyMap<string, number>
   /** Words of its title, and of the last part of the address of a page. */
   readonly titles: ReadonlyArray<ReadonlySet<string>>
+  /** Words of each name that people type for it, of those of several words. */
+  readonly named: ReadonlyArray<ReadonlySet<string>>
   /** Words of the title of its page. */
   readonly around: ReadonlySet<string>
   readonly length: number
@@ -93,6 +95,9 @@ const QUESTION =
   /^(?:(?:an?|are|can|could|do|does|have|how|i|is|it|my|should|supports?|the|there|to|we|what|where|you)\s+)+/iu
 /** A place whose whole title, or the end of whose address, is asked for comes before all others. */
 const NAMED = 100
+/** A name that is part of what is asked for counts by its share of it, which is at least half. */
+const PART_NAMED = 50
+const MIN_PART_OF_QUERY = 0.5
 
 /** A thing that has a name of its own is wanted more often than a mention of it. */
 const WEIGHTS: Readonly<Record<Kind, number>> = {
@@ -151,7 +156,7 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
       const related = known.flatMap((word) => SearchWords.RELATED.get(word) ?? [])
       return { known, related, all: [...known, ...related] }
     })
-    const found = entries.flatMap(({ around, entry, length, titles, words }) => {
+    const found = entries.flatMap(({ around, entry, length, named, titles, words }) => {
       const norm = SATURATION * (1 - LENGTH + (LENGTH * length) / average)
       const said = (word: string): number => {
         const weight = words.get(word) ?? 0
@@ -174,7 +179,9 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
       // A row is often named by a common word, such as `logs`, which is the subject of a page.
       const isNamed =
         entry.kind !== "entry" && [entry.title, ...(entry.names ?? [])].some((name) => asNames.has(nameOf(name)))
-      const score = (sum(scores) + Math.max(...sayings)) * (matched / forms.length) ** 1.3 + (isNamed ? NAMED : 0)
+      const share = entry.kind === "entry" ? 0 : Math.max(0, ...named.map((name) => shareOf(name, forms)))
+      const naming = isNamed ? NAMED : share < MIN_PART_OF_QUERY ? 0 : PART_NAMED * share
+      const score = (sum(scores) + Math.max(...sayings)) * (matched / forms.length) ** 1.3 + naming
       const isAside = asides.has(entry.kind) && !isNamed
       return [{ entry, score: score * WEIGHTS[entry.kind] * (entry.weight ?? 1) * (isAside ? ASIDE : 1) }]
     })
@@ -213,6 +220,15 @@ const nameOf = (text: string): string => text.trim().toLowerCase().replaceAll("_
 
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, number) => total + number, 0)
 
+/** Share of the words asked for that a name has, if all of its own are asked for. */
+const shareOf = (
+  name: ReadonlySet<string>,
+  asked: ReadonlyArray<{ readonly known: ReadonlyArray<string> }>,
+): number => {
+  const met = asked.filter(({ known }) => known.some((word) => name.has(word))).length
+  return met < name.size ? 0 : met / asked.length
+}
+
 const isOfClient = (url: string): boolean => url.startsWith("/docs/clients/")
 
 const scored = (entry: Entry): Scored => {
@@ -228,7 +244,10 @@ const scored = (entry: Entry): Scored => {
   add([...new Set(SearchWords.of(names.join(" ")))].join(" "), TITLE)
   add(`${entry.within} ${NAMES[entry.kind]}`, PAGE_TITLE)
   const titles = names.map((each) => new Set(SearchWords.of(each)))
-  return { entry, words, titles, around: new Set(SearchWords.of(entry.within)), length: add(entry.text, 1) }
+  const named = (Table.at(SearchNames.NAMES, entry.url) ?? [])
+    .map((each) => new Set(SearchWords.of(each)))
+    .filter(({ size }) => size > 1)
+  return { entry, words, titles, named, around: new Set(SearchWords.of(entry.within)), length: add(entry.text, 1) }
 }
 
 /** The page, each section of it, and each row of a table that begins with a name, or with a task of several words. */
@@ -317,6 +336,7 @@ const endpoints = ({ paths }: Contract): ReadonlyArray<Entry> =>
         url: `${ReferencePage.addressOf(tag)}#${Html.anchor(operationId)}`,
         within: `${method.toUpperCase()} ${path}`,
         text: Markdown.plain(description),
+        names: Table.at(SearchNames.NAMES, `${ReferencePage.addressOf(tag)}#${Html.anchor(operationId)}`) ?? [],
       }),
     ),
   )
