@@ -161,6 +161,12 @@ export const securityBounds: ReadonlyArray<Group> = [
       customer("Time from connecting to the login", "LOGIN_WITHIN", SUBMISSION, "421, closed"),
       operator("TLS handshakes per second", "HANDSHAKES_PER_SECOND", HANDSHAKES, "they wait"),
       customer("Logins on a connection", "MAX_LOGIN_ATTEMPTS", SUBMISSION_SESSION, "421, closed"),
+      customer(
+        "Commands since the last message, without new recipients and chunks, also on the mail port",
+        "MAX_COMMANDS_WITHOUT_MESSAGE",
+        SUBMISSION_SESSION,
+        "421, closed",
+      ),
       customer("Time without a command", "IDLE", SUBMISSION, "421, closed"),
       customer("Time to send a message", "MESSAGE_WITHIN", SUBMISSION, "421, closed"),
       customer("Recipients of an envelope", "MAX_RECIPIENTS", SUBMISSION, "452"),

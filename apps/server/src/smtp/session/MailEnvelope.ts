@@ -42,8 +42,10 @@ export class MailEnvelope {
     return this.#recipients.size > 0
   }
 
-  add(recipient: string): void {
-    this.#recipients.set(recipient.toLowerCase(), recipient)
+  /** Adds a recipient; returns whether it is a new one. */
+  add(recipient: string): boolean {
+    const before = this.#recipients.size
+    return this.#recipients.set(recipient.toLowerCase(), recipient).size > before
   }
 
   /** Reads a MAIL command. */

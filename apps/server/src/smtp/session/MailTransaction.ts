@@ -21,10 +21,14 @@ export interface TransactionContext<L> {
   readonly answer: (reply: Replies.Reply) => void
   /** Called with a message that begins to come in. */
   readonly onMessage: (message: MessageStream) => void
+  /** Called with a command that brings a message nearer to its end: a new recipient, or a chunk of some size. */
+  readonly onProgress: () => void
   /** Called before a message is answered. */
   readonly onMessageEnd: () => void
 }
 
+/** Least size of a chunk that counts as progress of its message: a client could send each byte by itself. */
+const LEAST_CHUNK_BYTES = 1024
 const CHUNK = /^BDAT (\d{1,10})( LAST)?\s*$/iu
 
 const unordered = (words: string) => Replies.of(503, "5.5.1", words)
@@ -94,7 +98,7 @@ export class MailTransaction<L> {
     const size = this.#envelope.sender?.size
     const full = size === undefined ? undefined : handlers.refusesSize(size, client, [address])
     if (full !== undefined) return full
-    this.#envelope.add(address)
+    if (this.#envelope.add(address)) this.#context.onProgress()
     this.#hasKnownRecipient ||= handlers.identifies(address)
     return Replies.of(250, "2.1.5", "Accepted")
   }
@@ -114,6 +118,7 @@ export class MailTransaction<L> {
     if (digits === undefined) return Replies.last(501, "5.5.4", "The form is BDAT <size> or BDAT <size> LAST")
     const size = Number(digits)
     const refusal = this.#refusesChunk(size)
+    if (refusal === undefined && size >= LEAST_CHUNK_BYTES) this.#context.onProgress()
     const message = refusal === undefined ? (this.#message ?? this.#begin()) : undefined
     const end = () => {
       if (refusal !== undefined) this.reset()

@@ -10,6 +10,11 @@ import type { Wire } from "./Wire.ts"
 /** Number of commands that are not known, or come without a login, at which a connection is closed. */
 const MAX_UNKNOWN_COMMANDS = 10
 const MAX_COMMANDS_WITHOUT_LOGIN = 10
+/**
+ * Maximum number of commands since the last message, without new recipients and chunks. A client that sends mail needs few
+ * of them, and each takes time of other connections.
+ */
+export const MAX_COMMANDS_WITHOUT_MESSAGE = 100
 /** Maximum number of logins that are tried on a connection before it is closed. A client with a key needs one. */
 export const MAX_LOGIN_ATTEMPTS = 3
 /** Maximum length of the name in EHLO. RFC 5321 §4.5.3.1.2 allows 255 octets for a domain. */
@@ -47,6 +52,7 @@ export class Session<L> {
   #nextOfLogin: ((line: string) => Login.Step) | undefined
   #unknownCommands = 0
   #commandsWithoutLogin = 0
+  #commandsWithoutMessage = 0
   #loginAttempts = 0
   readonly #client: SmtpClient
   readonly #transaction: MailTransaction<L>
@@ -83,7 +89,11 @@ export class Session<L> {
       identity: () => ({ login: this.#login as L, helo: this.#helo ?? null, tls: wire.tls }),
       answer: (reply) => this.#answer(reply),
       onMessage: options.onMessage,
-      onMessageEnd: () => void (this.#unknownCommands = 0),
+      onProgress: () => void this.#commandsWithoutMessage--,
+      onMessageEnd: () => {
+        this.#unknownCommands = 0
+        this.#commandsWithoutMessage = 0
+      },
     })
   }
 
@@ -128,6 +138,8 @@ export class Session<L> {
 
   #replyTo(line: string): Replies.Reply | undefined {
     if (this.#options.isStopping()) return closing("Server shutting down")
+    if (++this.#commandsWithoutMessage > MAX_COMMANDS_WITHOUT_MESSAGE)
+      return closing("Error: too many commands without a message")
     if (HTTP_REQUEST.test(line)) return closing("HTTP requests not allowed")
     const next = this.#nextOfLogin
     const verb = line.split(" ", 1)[0]?.toUpperCase() ?? ""
