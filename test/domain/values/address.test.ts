@@ -26,12 +26,16 @@ describe("mailbox: accepted", () => {
     ["u\u0308@b.co", "ü@b.co"],
     ["😀@b.co", "😀@b.co"],
     ["0123456789@0123456789.b.co", "0123456789@0123456789.b.co"],
+    ['"first..last"@docomo.ne.jp', "first..last@docomo.ne.jp"],
+    ['Ana <".ana."@docomo.ne.jp>', ".ana.@docomo.ne.jp", "Ana"],
+    ['"ana"@b.co', "ana@b.co"],
     [`${"a".repeat(64)}@b.co`, `${"a".repeat(64)}@b.co`],
   ])("%s", ([text, address, name]) => assert.deepStrictEqual(read(text), { address, name }))
 })
 
 describe("mailbox: refused", () => {
-  const notThere = /the part before the @ has a character or a dot/u
+  const notThere = /the part before the @ has a character that/u
+  const misplaced = /the part before the @ has a dot at an end or two in a row; if it is so, quote it/u
   const named = /a name goes before an address in < >/u
   const noDomain = /the part after the @ /u
   it.for<[string, RegExp]>([
@@ -57,10 +61,16 @@ describe("mailbox: refused", () => {
     ["a@b@c.co", /it has more than one @/u],
     ["a b@c.co", named],
     ["Ana a@b.co", named],
-    [".a@b.co", notThere],
-    ["a.@b.co", notThere],
-    ["a..b@c.co", notThere],
+    [".a@b.co", misplaced],
+    ["a.@b.co", misplaced],
+    ["a..b@c.co", misplaced],
     ["a\u200bb@c.co", notThere],
+    ['"a..\\"b"@c.co', /quoted local part/u],
+    ['"a.."b"@c.co', /quoted local part/u],
+    ['"a..@b"@c.co', /quoted local part/u],
+    ['"a..b@c.co', /quoted local part/u],
+    ['a.."b"@c.co', notThere],
+    ['""@c.co', /the part before the @ is empty/u],
     ["a\u00a0b@c.co", named],
     ["a(comment)@b.co", notThere],
     ['"quoted local"@b.co', /quoted local part/u],
@@ -159,6 +169,23 @@ describe("a mailbox", () => {
     assert.deepStrictEqual(decoded, { address: Address.Address.make("Ana@b.co"), name: "Ana" })
     assert.strictEqual(Schema.encodeSync(Address.Mailbox)(decoded), "Ana <Ana@b.co>")
     assert.throws(() => Schema.decodeUnknownSync(Address.Mailbox)("nobody"), /it has no @/u)
+  })
+
+  it("an address is held without quotes, written with those that its dots need, and found with or without", () => {
+    for (const held of ["first..last@docomo.ne.jp", ".a@b.co", "a.@b.co"]) {
+      const written = `"${held.slice(0, held.indexOf("@"))}"${held.slice(held.indexOf("@"))}`
+      for (const text of [held, written]) {
+        assert.strictEqual(Address.quote(text), written)
+        assert.strictEqual(Result.getOrThrow(Address.parseHeld(text)), held)
+        assert.strictEqual(Address.keyOfText(text.toUpperCase()), held)
+        assert.strictEqual(Schema.decodeUnknownSync(Address.FromText)(text), held)
+      }
+      const mailbox = { address: Result.getOrThrow(Address.parseHeld(held)), name: "Ana" }
+      assert.strictEqual(Address.format(mailbox), `Ana <${written}>`)
+      assert.deepStrictEqual(Result.getOrThrow(Address.parse(Address.format(mailbox))), mailbox)
+    }
+    for (const text of ["a.b@b.co", "", "a", "@", "..", "a@b..c", '"a b"@c.de'])
+      assert.strictEqual(Address.quote(text), text)
   })
 
   it("two spellings of an address have one key, and the address keeps its case", () => {

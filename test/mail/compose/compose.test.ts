@@ -290,6 +290,12 @@ describe("headers", () => {
     assert.isFalse(composed(message({ bcc: [{ address: address("ž@a.test") }] })).smtpUtf8)
   })
 
+  it("quote a local part whose dots need it", () => {
+    const dotted = { address: address('"first..last"@docomo.ne.jp') }
+    const mail = raw(message({ to: [dotted], cc: [{ ...dotted, name: "Ana" }] }))
+    assert.include(mail, '\r\nTo: "first..last"@docomo.ne.jp\r\nCc: Ana <"first..last"@docomo.ne.jp>\r\n')
+  })
+
   it("name every recipient, and the envelope has each once", () => {
     const ana = { address: address("ana@example.org") }
     assert.deepStrictEqual(composed(message({ to: [ana], cc: [ana], bcc: [ana] })).envelope.to, [ana.address])

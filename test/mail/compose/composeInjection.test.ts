@@ -118,7 +118,7 @@ describe("an address", () => {
       "(x)a@b.test",
       "@x.test:a@b.test",
       "a@[192.0.2.1]",
-      "a..b@c.test",
+      '"a..b"@c.test',
       "a@B.test",
       "a@bücher.example",
       "a@b.test (c)",

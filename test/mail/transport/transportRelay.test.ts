@@ -255,6 +255,18 @@ describe("SMTP extensions are checked before MAIL", () => {
     assert.include(server.mails[0]?.mail_line ?? "", " BODY=8BITMIME SMTPUTF8")
   })
 
+  it.effect("a local part whose dots need it is quoted", function* () {
+    const server = yield* SmtpServer.listen()
+    const to = ["first..last@example.test", ".ana.@example.test", "ana.b@example.test"]
+    const outcomes = yield* deliver(relayTo(server), outgoing(), to)
+    assert.deepStrictEqual(
+      outcomes.map(({ recipient, status }) => [recipient, status]),
+      to.map((recipient) => [recipient, "delivered"]),
+    )
+    const quoted = ['"first..last"@example.test', '".ana."@example.test', "ana.b@example.test"]
+    assert.deepStrictEqual(server.mails[0]?.to, quoted)
+  })
+
   it.effect("an address with a line break never reaches the wire", function* () {
     const server = yield* SmtpServer.listen()
     const [outcome] = yield* deliver(relayTo(server), outgoing(), ["a@b.test>\r\nRCPT TO:<evil@b.test"])

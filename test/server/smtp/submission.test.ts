@@ -64,6 +64,23 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission", (it) => {
     ])
   })
 
+  it.effect("takes a recipient whose dots need quotes if it has them, and says so if it has none", function* () {
+    const port = yield* Smtp.submission()
+    const acme = yield* Smtp.customer()
+    const client = yield* Smtp.raw(port)
+    const say = (line: string) => Effect.promise(() => client.say(line))
+    for (const line of ["EHLO my_host.test", Smtp.plain(acme.secret), "MAIL FROM:<root@my_host.test>"]) yield* say(line)
+    assert.match(yield* say("RCPT TO:<first..last@docomo.ne.jp>"), /^553 5\.1\.3 .* quote it: "a\.\.b"@/u)
+    assert.match(yield* say("RCPT TO:<ana@my_host.example.com>"), /^553 5\.1\.3 .* is not a domain name/u)
+    for (const recipient of ['"first..last"@docomo.ne.jp', '"hidden."@docomo.ne.jp'])
+      assert.match(yield* say(`RCPT TO:<${recipient}>`), /^250 /u)
+    yield* say("DATA")
+    const head = `From: hi@${acme.domain}\r\nTo: "first..last"@docomo.ne.jp\r\nSubject: s\r\n\r\nHi`
+    assert.match(yield* say(`${head}\r\n.`), /^250 /u)
+    const [mail] = yield* Smtp.accepted(acme.account_id)
+    sameJson([mail?.to, mail?.bcc], [[{ address: "first..last@docomo.ne.jp" }], [{ address: "hidden.@docomo.ne.jp" }]])
+  })
+
   it.effect("sends to the envelope, and uses headers only for display", function* () {
     const port = yield* Smtp.submission()
     const acme = yield* Smtp.customer()

@@ -198,7 +198,7 @@ const shownTo = (submitted: SubmittedMessage, recipients: ReadonlyArray<Address.
   const left = new Map(recipients.map((address) => [Address.keyOf(address), address]))
   const visibleTo = (mailboxes: ReadonlyArray<SubmittedMailbox>): ReadonlyArray<string> =>
     mailboxes.flatMap(({ address, name }) => {
-      const parsed = Address.parseAddress(address)
+      const parsed = Address.parseHeld(address)
       const recipient = Result.isSuccess(parsed) ? left.get(Address.keyOf(parsed.success)) : undefined
       if (recipient === undefined) return []
       left.delete(Address.keyOf(recipient))
@@ -206,7 +206,7 @@ const shownTo = (submitted: SubmittedMessage, recipients: ReadonlyArray<Address.
     })
   const to = visibleTo(submitted.to)
   const cc = visibleTo(submitted.cc)
-  return { to, cc, bcc: [...left.values()] }
+  return { to, cc, bcc: [...left.values()].map(Address.quote) }
 }
 
 /** A decoded name may contain characters that have to be quoted. */
@@ -220,7 +220,7 @@ const oneMailbox = (value: string): string => {
 
 /** Writes a mailbox so that the API's parser reads it back; any name is quoted. */
 const mailboxText = ({ address, name }: SubmittedMailbox): string =>
-  name === "" ? address : `"${name.replaceAll(/["\\]/gu, "\\$&")}" <${address}>`
+  name === "" ? Address.quote(address) : `"${name.replaceAll(/["\\]/gu, "\\$&")}" <${Address.quote(address)}>`
 
 const attachment = ({ bytes, contentId, contentType, filename }: SubmittedFile) => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

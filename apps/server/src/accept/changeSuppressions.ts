@@ -79,7 +79,7 @@ const workOn = (
 const streamOf = Suppression.streamId
 
 const addressOf = (text: string): Result.Result<Address.Address, string> =>
-  Text.hasControl(text) ? Result.fail("must not contain control characters") : Address.parseAddress(text.trim())
+  Text.hasControl(text) ? Result.fail("must not contain control characters") : Address.parseHeld(text.trim())
 
 const decide = (
   view: View,

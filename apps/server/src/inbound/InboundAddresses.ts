@@ -31,7 +31,7 @@ const KNOWN_FOR = Duration.minutes(1)
 export const finder = (known?: KnownReceivers) =>
   Effect.fn("InboundAddresses.find")(function* (text: string) {
     const parsed = Address.parseAddress(text)
-    if (Result.isFailure(parsed)) return Option.none<Receiver>()
+    if (Result.isFailure(parsed) || text.startsWith('"')) return Option.none<Receiver>()
     const address = parsed.success
     const { inboundDomain, transport } = yield* Instance
     const domain = Address.domainOf(address)

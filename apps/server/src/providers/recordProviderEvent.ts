@@ -55,7 +55,7 @@ export const recordProviderEvent = Effect.fn("recordProviderEvent")(function* (
 
 /** The recipient that an event names, or the only one. */
 const indexOf = (recipients: EmailState.AcceptedEmail["recipients"], named: string | undefined): number => {
-  const parsed = named === undefined ? undefined : Address.parseAddress(named)
+  const parsed = named === undefined ? undefined : Address.parseHeld(named)
   const key = parsed !== undefined && Result.isSuccess(parsed) ? Address.keyOf(parsed.success) : undefined
   const index = recipients.findIndex(({ address }) => Address.keyOf(address) === key)
   return index === -1 && key === undefined && recipients.length === 1 ? 0 : index

@@ -20,7 +20,7 @@ export interface Answered extends Pick<Heading, "from" | "reply_to" | "subject" 
 export const recipientsOf = ({ envelope, from, reply_to }: Answered): ReadonlyArray<Address.Mailbox> => {
   const named = reply_to.length > 0 ? reply_to : from === null ? [] : [from]
   const usable = named.flatMap(({ address, name }) =>
-    Result.match(Address.parseAddress(address), {
+    Result.match(Address.parseHeld(address), {
       onFailure: () => [],
       onSuccess: (address): ReadonlyArray<Address.Mailbox> => {
         const mailbox = name === undefined ? { address } : { address, name }
@@ -30,7 +30,7 @@ export const recipientsOf = ({ envelope, from, reply_to }: Answered): ReadonlyAr
     }),
   )
   if (usable.length > 0) return usable.slice(0, MAX_ADDRESSES)
-  const returnPath = Address.parseAddress(envelope.from)
+  const returnPath = Address.parseHeld(envelope.from)
   return Result.isSuccess(returnPath) ? [{ address: returnPath.success }] : []
 }
 

@@ -26,7 +26,7 @@ export const parse: Text.Parse<RoutePattern> = (text) => {
   const name = hasTag ? local.slice(0, -ANY_TAG.length) : local
   if (name.includes(ANY)) return Result.fail("has a * that is neither the whole name, as in *@acme.test, nor after a +")
   return Result.map(
-    Address.parseAddress(hasTag ? `${name}${trimmed.slice(at)}` : trimmed),
+    Address.parseHeld(hasTag ? `${name}${trimmed.slice(at)}` : trimmed),
     (address) => (hasTag ? `${name}${ANY_TAG}@${Address.domainOf(address)}` : address) as string as RoutePattern,
   )
 }

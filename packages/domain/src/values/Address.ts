@@ -50,8 +50,8 @@ const isPlain = (text: string): text is Address =>
 
 /**
  * Parses one mailbox, `a@b.c` or `Name <a@b.c>`. Deliberately narrower than RFC 5322: no groups, comments, source
- * routes, quoted local parts or address literals. Each of those has made two parsers disagree about who receives a
- * message.
+ * routes or address literals, and no quoted local part but for its dots. Each of those has made two parsers disagree
+ * about who receives a message.
  */
 export const parse = (text: string): Result.Result<Mailbox, string> => {
   if (isPlain(text)) return Result.succeed({ address: text })
@@ -81,25 +81,42 @@ const parseMailbox = (text: string): Result.Result<Mailbox, string> => {
   )
 }
 
-/** RFC 5322 atext, plus any non-ASCII character except spaces and invisible ones (RFC 6531 §3.3). */
-const DOT_ATOM =
-  /^(?:[a-z0-9!#$%&'*+/=?^_`{|}~-]|[^\p{ASCII}\p{C}\p{Z}])+(?:\.(?:[a-z0-9!#$%&'*+/=?^_`{|}~-]|[^\p{ASCII}\p{C}\p{Z}])+)*$/iu
+/** RFC 5322 atext, plus any non-ASCII character except spaces and invisible ones (RFC 6531 §3.3); and dots. */
+const ATOMS = /^(?:[a-z0-9!#$%&'*+/=?^_`{|}~.-]|[^\p{ASCII}\p{C}\p{Z}])+$/iu
+const MISPLACED_DOT = /^\.|\.$|\.\./u
+
+/**
+ * Quotes the local part of an address that is held without quotes, if its dots need them (RFC 5321 §4.1.2). Carriers in
+ * Japan have given such addresses.
+ */
+export const quote = (address: string): string =>
+  address.replace(/^(?=\.|[^"@]*\.[.@])[^"@]+(?=@)/u, (local) => `"${local}"`)
+
+/** Parses an address that is held, read from a mail or searched for, whose dots may lack their quotes. */
+export const parseHeld = (text: string): Result.Result<Address, string> => parseAddress(quote(text))
 
 export const parseAddress = (text: string): Result.Result<Address, string> => {
   if (isPlain(text)) return Result.succeed(text)
   const at = text.lastIndexOf("@")
   if (at < 0) return Result.fail("is not an address: it has no @")
-  const local = text.slice(0, at).normalize("NFC")
+  const written = text.slice(0, at).normalize("NFC")
+  const quoted = /^"(.*)"$/u.exec(written)?.[1]
+  const local = quoted ?? written
   if (local === "") return Result.fail("is not an address: the part before the @ is empty")
-  if (local.startsWith('"')) return Result.fail("has a quoted local part, which is not accepted")
-  const size = Text.octets(local)
+  if (written.startsWith('"') && (quoted === undefined || !ATOMS.test(quoted)))
+    return Result.fail("has a quoted local part, which is accepted only for its dots")
+  const size = Text.octets(written)
   if (size > MAX_LOCAL_OCTETS)
     return Result.fail(`has ${size} octets before the @; at most ${MAX_LOCAL_OCTETS} are allowed`)
   if (local.includes("@")) return Result.fail("is not an address: it has more than one @")
   if (/\s/u.test(local))
     return Result.fail("is not an address: a name goes before an address in < >, as in Ana <ana@example.org>")
-  if (!DOT_ATOM.test(local))
-    return Result.fail("is not an address: the part before the @ has a character or a dot that is not allowed there")
+  if (!ATOMS.test(local))
+    return Result.fail("is not an address: the part before the @ has a character that is not allowed there")
+  if (quoted === undefined && MISPLACED_DOT.test(local))
+    return Result.fail(
+      'is not an address: the part before the @ has a dot at an end or two in a row; if it is so, quote it: "a..b"@example.org',
+    )
   const domain = DomainName.parse(text.slice(at + 1))
   if (Result.isFailure(domain)) return Result.fail(`is not an address: the part after the @ ${domain.failure}`)
   const total = size + 1 + domain.success.length
@@ -124,9 +141,10 @@ const NEEDS_QUOTES = /[()<>[\]:;@\\,."]/u
 
 /** Formats a mailbox so that `parse` returns the same mailbox. */
 export const format = (mailbox: Mailbox): string => {
-  if (mailbox.name === undefined) return mailbox.address
+  const address = quote(mailbox.address)
+  if (mailbox.name === undefined) return address
   const name = NEEDS_QUOTES.test(mailbox.name) ? `"${mailbox.name.replaceAll(/["\\]/gu, "\\$&")}"` : mailbox.name
-  return `${name} <${mailbox.address}>`
+  return `${name} <${address}>`
 }
 
 /** A mailbox in a request or response: text on the wire, parsed in memory. */
@@ -145,8 +163,8 @@ export const Mailbox = Text.parsed(
 export const FromText = Text.parsed(
   Address,
   { description: "`ana@example.org`", examples: ["ana@example.org"] },
-  (text) => (Text.hasControl(text) ? Result.fail("must not contain control characters") : parseAddress(text.trim())),
-  (address) => address,
+  (text) => (Text.hasControl(text) ? Result.fail("must not contain control characters") : parseHeld(text.trim())),
+  quote,
 )
 
 export const domainOf = (address: Address): DomainName.DomainName =>
@@ -164,4 +182,4 @@ export const keyOf = (address: Address): Address => address.toLowerCase() as Add
 
 /** Returns the key of an address that a header names, whose domain may be in Unicode; any other text in lower case. */
 export const keyOfText = (text: string): string =>
-  Result.match(parseAddress(text), { onFailure: () => text.toLowerCase(), onSuccess: keyOf })
+  Result.match(parseHeld(text), { onFailure: () => text.toLowerCase(), onSuccess: keyOf })

@@ -100,7 +100,7 @@ const checkMailboxes = (message: Message): Refusal => {
     first<Address.Mailbox>(list, ({ address, name = "" }) => {
       if (MimeHeader.breaksLine(address) || MimeHeader.breaksLine(name)) return refuse(field, "line_break")
       // Events are decoded by a looser pattern; the wire requires the full grammar.
-      return Result.getOrUndefined(Address.parseAddress(address)) === address ? undefined : refuse(field, "bad_address")
+      return Result.getOrUndefined(Address.parseHeld(address)) === address ? undefined : refuse(field, "bad_address")
     }),
   )
 }

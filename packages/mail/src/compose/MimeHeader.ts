@@ -1,4 +1,5 @@
 import * as Header from "@waybill/domain/email/Header"
+import * as Address from "@waybill/domain/values/Address"
 
 /** RFC 5322 §2.1.1 recommends lines of at most 78; encoded words may fill a line of 76 (RFC 2047 §2). */
 const LINE_LENGTH = 76
@@ -94,7 +95,8 @@ const firstLine = (value: string): number => {
   return end === -1 ? value.length : end
 }
 
-const formatMailbox = ({ address, name }: Mailbox, column: number): string => {
+const formatMailbox = ({ address: held, name }: Mailbox, column: number): string => {
+  const address = Address.quote(held)
   if (name === undefined || name === "") return address
   const phrase = formatPhrase(name, column)
   const used = phrase.includes("\n") ? phrase.length - phrase.lastIndexOf("\n") - 1 : column + phrase.length

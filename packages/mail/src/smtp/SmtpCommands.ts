@@ -1,3 +1,4 @@
+import * as Address from "@waybill/domain/values/Address"
 import type { SmtpBody } from "./SmtpBody.ts"
 
 export interface Envelope {
@@ -24,10 +25,12 @@ export const mail = (extensions: Extensions, { body, dsn, from, utf8 }: Envelope
   return `${[`MAIL FROM:<${from}>`, ...parameters].join(" ")}\r\n`
 }
 
-export const rcpt = (extensions: Extensions, { dsn }: Envelope, address: string): string =>
-  dsn !== undefined && extensions.has("DSN")
+export const rcpt = (extensions: Extensions, { dsn }: Envelope, recipient: string): string => {
+  const address = Address.quote(recipient)
+  return dsn !== undefined && extensions.has("DSN")
     ? `RCPT TO:<${address}> NOTIFY=SUCCESS,FAILURE ORCPT=rfc822;${xtext(address)}\r\n`
     : `RCPT TO:<${address}>\r\n`
+}
 
 /** RFC 3461 §4. */
 const xtext = (text: string): string =>

@@ -1,3 +1,4 @@
+import * as Address from "@waybill/domain/values/Address"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { Effect, Layer, Result, Semaphore } from "effect"
 import type { Transporter } from "nodemailer"
@@ -48,7 +49,7 @@ export const make = (
       return recipients.map((recipient) => Transport.notAttempted(recipient, null, pause, response))
     }
     if (message.mayBegin?.() === false) return recipients.map(Transport.notStarted)
-    const envelope = { from: message.mailFrom(recipients), to: [...recipients] }
+    const envelope = { from: message.mailFrom(recipients), to: recipients.map(Address.quote) }
     const sent = yield* Effect.result(sendMail(transporter, envelope, message.bytes))
     const now = yield* MonotonicClock.millis
     const hop = { mx: null, tls: null, duration_ms: now - startedAt }
@@ -58,7 +59,8 @@ export const make = (
       return recipients.map((recipient) =>
         // It has taken the message, whatever its answer is: an error here would send the message again.
         Answer.attempt(
-          () => Answer.outcomeOf(recipient, sent.success, own.get(recipient), hop, recipients.length > 1),
+          () =>
+            Answer.outcomeOf(recipient, sent.success, own.get(Address.quote(recipient)), hop, recipients.length > 1),
           () => Transport.handedOver(recipient, hop, Answer.ACCEPTED),
         ),
       )
@@ -81,7 +83,7 @@ export const make = (
           response: mask(Answer.textOf(each)),
         })
     return recipients.map((recipient) => {
-      const ownError = own.get(recipient)
+      const ownError = own.get(Address.quote(recipient))
       return Answer.refusal(
         recipient,
         hop,

@@ -186,7 +186,7 @@ const carriersOf = (
 
 const isAbout = ({ originalRecipient, recipient }: ReportFact, address: Address.Address): boolean =>
   [originalRecipient, recipient].some((text) => {
-    const parsed = text === undefined ? undefined : Address.parseAddress(text)
+    const parsed = text === undefined ? undefined : Address.parseHeld(text)
     return parsed !== undefined && Result.isSuccess(parsed) && Address.keyOf(parsed.success) === Address.keyOf(address)
   })
 
