@@ -124,12 +124,7 @@ const inOrder = (found: ReadonlyArray<Target>) =>
 const best = (outcomes: ReadonlyArray<Outcome>): Outcome =>
   (["recorded", "duplicate"] as const).find((outcome) => outcomes.includes(outcome)) ?? "too_many"
 
-const recordOne = Effect.fnUntraced(function* (
-  sql: Sql,
-  heading: Heading,
-  target: Target,
-  write: Write,
-): Effect.fn.Return<Outcome, StoreUnavailable> {
+const recordOne = Effect.fnUntraced(function* (sql: Sql, heading: Heading, target: Target, write: Write) {
   const { account_id, domain_id } = target
   const { begin, end, kind, orgName, reporter, verified } = heading
   const hash = hashOf(heading)

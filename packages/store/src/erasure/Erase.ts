@@ -1,4 +1,3 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Address from "@waybill/domain/values/Address"
@@ -12,7 +11,6 @@ import { Effect, Result } from "effect"
 import * as CellClient from "../routing/CellClient.ts"
 import type { CellName } from "../routing/CellName.ts"
 import { Cells } from "../routing/Cells.ts"
-import type * as CellSchema from "../cells/CellSchema.ts"
 import * as ReachableCells from "../routing/ReachableCells.ts"
 import { StrayAccounts } from "../routing/StrayAccounts.ts"
 import * as MoveSteps from "../moves/MoveSteps.ts"
@@ -89,14 +87,7 @@ export const find = Effect.fn("Erase.find")(function* (address: Address.Address)
  * transaction. May be stopped at any time and run again, also for the cells that did not answer, or in which a rebuild runs.
  * An account whose move was stopped is erased in both of its cells.
  */
-export const erase = Effect.fn("Erase.erase")(function* (
-  address: Address.Address,
-  replacement: Address.Address,
-): Effect.fn.Return<
-  Erased,
-  StreamRemoval.RebuildUnderWay | CellSchema.CellRefused | StoreUnavailable,
-  PgClient.PgClient
-> {
+export const erase = Effect.fn("Erase.erase")(function* (address: Address.Address, replacement: Address.Address) {
   const sql = yield* Sql
   const { isCertainlyAlone } = yield* Cells
   const inAll = ReachableCells.each(eraseHere(address, replacement))

@@ -1,10 +1,11 @@
 import type * as Address from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
 import * as Inbound from "@waybill/domain/inbound/Inbound"
+import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect, Option } from "effect"
 import type { AffectedStream, StreamOfAccount } from "./AffectedStreams.ts"
 import * as Mask from "./Mask.ts"
-import { type ScannedRow, scan, type Table } from "./scan.ts"
+import { type ScannedRow, scan } from "./scan.ts"
 import * as AccountLocks from "../locks/AccountLocks.ts"
 import * as InboundContent from "../content/InboundContent.ts"
 import * as StoredContent from "../content/StoredContent.ts"
@@ -27,24 +28,15 @@ export const erase = Effect.fnUntraced(function* (
   mask: Mask.Mask,
   streams: ReadonlyArray<AffectedStream>,
   awaited: ReadonlySet<string>,
-): Effect.fn.Return<ReadonlyArray<StreamOfAccount>, StoreUnavailable> {
-  const sentTo = streams.filter(({ isRecipient }) => isRecipient)
-  for (const [account_id, affected] of Map.groupBy(sentTo, (stream) => stream.account_id)) {
-    const messages = affected.map(({ stream_id }) => stream_id)
-    yield* remove(sql, account_id, yield* notSentToOthers(sql, account_id, messages))
-  }
-  const mail = streams.filter(({ stream }) => stream === Email.stream)
-  for (const [account_id, affected] of Map.groupBy(mail, (stream) => stream.account_id)) {
-    const messages = affected.map(({ stream_id }) => stream_id)
-    yield* UnreadReports.removeOf(sql, account_id, messages)
-  }
-  const received = streams.filter(({ stream }) => stream === Inbound.stream)
-  for (const [account_id, affected] of Map.groupBy(received, (stream) => stream.account_id))
-    yield* InboundContent.removeOf(
-      sql,
-      account_id,
-      affected.map(({ stream_id }) => stream_id),
-    )
+) {
+  yield* byAccount(
+    streams.filter(({ isRecipient }) => isRecipient),
+    (account_id, messages) =>
+      Effect.flatMap(notSentToOthers(sql, account_id, messages), (hashes) => remove(sql, account_id, hashes)),
+  )
+  const ofKind = (kind: string) => streams.filter(({ stream }) => stream === kind)
+  yield* byAccount(ofKind(Email.stream), (account_id, ids) => UnreadReports.removeOf(sql, account_id, ids))
+  yield* byAccount(ofKind(Inbound.stream), (account_id, ids) => InboundContent.removeOf(sql, account_id, ids))
   const textLooksLike = (text: string) =>
     sql`lower((${sql.literal(text)}) COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
   const looksLike = (column: string) => textLooksLike(`encode(${column}, 'escape')`)
@@ -66,15 +58,20 @@ export const erase = Effect.fnUntraced(function* (
       ? sql`DELETE FROM sandbox_messages WHERE account_id = ${account_id} AND id = ${id}`
       : Effect.void,
   )
-  yield* scan(sql, RECEIVED_MAIL, sql`strpos(t.id, '/') = 0`, ({ account_id, bytes, id, size_bytes }: ReceivedRow) =>
-    Effect.gen(function* () {
-      const whole = size_bytes === bytes.length ? Option.some(bytes) : yield* InboundContent.findOf(sql, account_id, id)
-      if (!Option.exists(whole, (mail) => names(decodings(mail)))) return
-      if (awaited.has(id)) remaining.push({ account_id, stream: Inbound.stream, stream_id: id })
-      else yield* InboundContent.removeOf(sql, account_id, [id])
-    }),
+  yield* scan(
+    sql,
+    { name: "inbound_content", others: ["size_bytes"] },
+    sql`strpos(t.id, '/') = 0`,
+    ({ account_id, bytes, id, size_bytes }: ReceivedRow) =>
+      Effect.gen(function* () {
+        const whole =
+          size_bytes === bytes.length ? Option.some(bytes) : yield* InboundContent.findOf(sql, account_id, id)
+        if (!Option.exists(whole, (mail) => names(decodings(mail)))) return
+        if (awaited.has(id)) remaining.push({ account_id, stream: Inbound.stream, stream_id: id })
+        else yield* InboundContent.removeOf(sql, account_id, [id])
+      }),
   )
-  yield* scan(sql, UNREAD_REPORTS, sql`true`, ({ account_id, bytes, id }: UnreadReportRow) =>
+  yield* scan(sql, { name: "unread_reports" }, sql`true`, ({ account_id, bytes, id }: MailRow) =>
     names(decodings(bytes))
       ? sql`DELETE FROM unread_reports WHERE account_id = ${account_id} AND id = ${id}`
       : Effect.void,
@@ -105,6 +102,20 @@ export const erase = Effect.fnUntraced(function* (
   return remaining
 })
 
+const byAccount = (
+  streams: ReadonlyArray<StreamOfAccount>,
+  work: (account_id: AccountId, ids: ReadonlyArray<string>) => Effect.Effect<unknown, StoreUnavailable>,
+) =>
+  Effect.forEach(
+    Map.groupBy(streams, ({ account_id }) => account_id),
+    ([account_id, own]) =>
+      work(
+        account_id,
+        own.map(({ stream_id }) => stream_id),
+      ),
+    { discard: true },
+  )
+
 /**
  * Returns the hashes that only these messages of the account use. Reads all of its messages, which may exceed the
  * statement timeout.
@@ -123,11 +134,7 @@ const notSentToOthers = Effect.fnUntraced(function* (sql: Sql, account_id: strin
  * Removes content and returns how many rows. The account's lock keeps mail from being accepted meanwhile, which might
  * rely on existing content.
  */
-const remove = Effect.fnUntraced(function* (
-  sql: Sql,
-  account_id: string,
-  hashes: ReadonlyArray<string>,
-): Effect.fn.Return<number, StoreUnavailable> {
+const remove = Effect.fnUntraced(function* (sql: Sql, account_id: string, hashes: ReadonlyArray<string>) {
   if (hashes.length === 0) return 0
   const lockAccount = sql`
     SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${AccountLocks.ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t, event_position`
@@ -148,18 +155,16 @@ interface ContentRow extends ScannedRow, StoredContent.StoredBytes {
   readonly bytes: Uint8Array
   readonly sha256: Uint8Array
 }
-interface SandboxRow extends ScannedRow {
+interface MailRow extends ScannedRow {
   readonly id: string
+}
+interface SandboxRow extends MailRow {
   readonly recipients: ReadonlyArray<string>
   readonly subject: string
   readonly mail_from: string
 }
-interface ReceivedRow extends ScannedRow {
-  readonly id: string
+interface ReceivedRow extends MailRow {
   readonly size_bytes: number
-}
-interface UnreadReportRow extends ScannedRow {
-  readonly id: string
 }
 interface RequestRow extends ScannedRow<string> {
   readonly id: string
@@ -171,38 +176,15 @@ interface AnswerRow extends ScannedRow {
   readonly route: string
   readonly key: string
 }
-const CONTENT: Table = {
+const CONTENT = {
   name: "content",
   key: ["account_id", "sha256"],
   first: ["", new Uint8Array(0)],
-  bytes: "bytes",
-  otherColumns: ["t.compressed"],
+  others: ["compressed"],
 }
-const SANDBOX_MAIL: Table = {
-  name: "sandbox_messages",
-  key: ["account_id", "id"],
-  bytes: "bytes",
-  otherColumns: ["t.recipients", "t.subject", "t.mail_from"],
-}
-const RECEIVED_MAIL: Table = {
-  name: "inbound_content",
-  key: ["account_id", "id"],
-  bytes: "bytes",
-  otherColumns: ["t.size_bytes"],
-}
-const UNREAD_REPORTS: Table = { name: "unread_reports", key: ["account_id", "id"], bytes: "bytes", otherColumns: [] }
-const REQUESTS: Table = {
-  name: "request_log",
-  key: ["account_id", "id"],
-  bytes: "body",
-  otherColumns: ["t.path", "t.query", "t.answer"],
-}
-const ANSWERS: Table = {
-  name: "idempotency_keys",
-  key: ["account_id", "route", "key"],
-  bytes: "answer",
-  otherColumns: [],
-}
+const SANDBOX_MAIL = { name: "sandbox_messages", others: ["recipients", "subject", "mail_from"] }
+const REQUESTS = { name: "request_log", bytes: "body", others: ["path", "query", "answer"] }
+const ANSWERS = { name: "idempotency_keys", key: ["account_id", "route", "key"], bytes: "answer" }
 
 /** Parses JSON (a body, or an answer); any other text is returned as it is. */
 const parse = (bytes: Uint8Array): unknown => {

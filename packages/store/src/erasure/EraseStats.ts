@@ -4,14 +4,9 @@ import * as EmailStats from "../statistics/EmailStats.ts"
 import * as Mask from "./Mask.ts"
 import * as Versions from "../rebuild/versions/Versions.ts"
 import type { Sql } from "../postgres/Sql.ts"
-import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Renames the tag of counts to the masked tag that the events now have. */
-export const erase = Effect.fnUntraced(function* (
-  sql: Sql,
-  address: Address.Address,
-  mask: Mask.Mask,
-): Effect.fn.Return<void, StoreUnavailable> {
+export const erase = Effect.fnUntraced(function* (sql: Sql, address: Address.Address, mask: Mask.Mask) {
   // Reading all tags may exceed the statement timeout.
   yield* sql`SET LOCAL statement_timeout = 0`
   // Locks the followers, so that nobody counts events of before the masking into the live table or a version of it.

@@ -5,16 +5,11 @@ import * as EmailSubjects from "../readmodels/emails/EmailSubjects.ts"
 import * as EmailWords from "../search/EmailWords.ts"
 import * as Mask from "./Mask.ts"
 import type { Sql } from "../postgres/Sql.ts"
-import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /**
  * Replaces the words of a search that hold an address by the masked words that the messages now have.
  */
-export const erase = Effect.fnUntraced(function* (
-  sql: Sql,
-  address: Address.Address,
-  mask: Mask.Mask,
-): Effect.fn.Return<void, StoreUnavailable> {
+export const erase = Effect.fnUntraced(function* (sql: Sql, address: Address.Address, mask: Mask.Mask) {
   // Reading all words may exceed the statement timeout.
   yield* sql`SET LOCAL statement_timeout = 0`
   // Locks the follower, so that it does not write the words of before the masking.

@@ -8,9 +8,9 @@ import * as Accounts from "../readmodels/Accounts.ts"
 import * as EmailLog from "../readmodels/emails/EmailLog.ts"
 import * as EmailWords from "../search/EmailWords.ts"
 import * as IdKey from "../postgres/IdKey.ts"
-import * as Iso from "../postgres/Iso.ts"
 import { rowsOf } from "../rebuild/fill/StreamFold.ts"
 import * as ReadModels from "../commit/ReadModels.ts"
+import * as Feed from "../feed/Feed.ts"
 import * as RecordedEvents from "../log/RecordedEvents.ts"
 import * as TestAccounts from "../feed/TestAccounts.ts"
 import * as StreamRemoval from "./StreamRemoval.ts"
@@ -142,8 +142,7 @@ const removeMessages = Effect.fnUntraced(function* (sql: Sql, account_id: string
   const events = yield* sql<PackedEvent.Row>`
     WITH removed AS (
       DELETE FROM events WHERE account_id = ${account_id} AND stream_id = ANY(${expired}::text[]) RETURNING *)
-    SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
-      ${Iso.iso(sql, "recorded_at")} AS recorded_at FROM removed`
+    SELECT ${Feed.columns(sql)} FROM removed`
   yield* Leaves.remove(
     sql,
     expired.map((stream_id) => Leaves.keyOf({ account_id, stream_id })),

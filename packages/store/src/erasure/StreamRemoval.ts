@@ -8,7 +8,6 @@ import * as AccountLocks from "../locks/AccountLocks.ts"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
 import * as ReadModels from "../commit/ReadModels.ts"
 import type { Sql } from "../postgres/Sql.ts"
-import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** A rebuild of a read model is reading the log, so nothing may be removed from the log until it has ended. */
 export class RebuildUnderWay extends Data.TaggedError("RebuildUnderWay")<{ readonly message: string }> {}
@@ -17,10 +16,7 @@ const modelsOf = (streams: ReadonlyArray<string>): ReadonlyArray<string> =>
   ReadModels.readModels.flatMap(({ name, stream }) => (streams.includes(stream) ? [name] : []))
 
 /** Fails while a read model of such streams is being rebuilt. A rebuild that no process works on does not count. */
-export const requireNoRebuild = Effect.fnUntraced(function* (
-  sql: Sql,
-  streams: ReadonlyArray<string>,
-): Effect.fn.Return<void, StoreUnavailable | RebuildUnderWay> {
+export const requireNoRebuild = Effect.fnUntraced(function* (sql: Sql, streams: ReadonlyArray<string>) {
   const [name] = yield* lockedModels(sql, modelsOf(streams))
   if (name !== undefined)
     return yield* new RebuildUnderWay({ message: `${name} is being rebuilt: try again when the rebuild has ended` })
@@ -34,11 +30,7 @@ export type TablesOf = (model: ReadModel) => ReadonlyArray<string>
  * the tables of unfinished rebuilds and returns all other tables of a read model, the live one and its finished versions.
  * An unfinished table cannot be corrected, because the streams that it already holds are not known.
  */
-export const takeAccount = Effect.fnUntraced(function* (
-  sql: Sql,
-  account_id: string,
-  streams: ReadonlyArray<string>,
-): Effect.fn.Return<Effect.Effect<TablesOf, StoreUnavailable>, StoreUnavailable | RebuildUnderWay> {
+export const takeAccount = Effect.fnUntraced(function* (sql: Sql, account_id: string, streams: ReadonlyArray<string>) {
   // Locks in the same order everywhere: account, then removals. A rebuild holds the latter only for a moment.
   yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${AccountLocks.ACCOUNT_LOCKS}::int, hashtext(key))::text FROM unnest(${AccountLocks.locksOf([account_id])}::text[]) AS a(key)) AS t, event_position`
   yield* requireNoRebuild(sql, streams)
@@ -65,7 +57,7 @@ export const DROP_WAIT = "500ms"
 const dropUnfinished = Effect.fnUntraced(function* (
   sql: Sql,
   version: Pick<Versions.Version, "name" | "version" | "state">,
-): Effect.fn.Return<void, StoreUnavailable> {
+) {
   const dropping = Effect.gen(function* () {
     yield* sql`SET LOCAL lock_timeout = ${sql.literal(`'${DROP_WAIT}'`)}`
     yield* Tables.drop(sql, Versions.tableOf(version))

@@ -5,7 +5,7 @@ import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Team from "@waybill/domain/account/Team"
 import { Effect } from "effect"
 import * as RecordedEvents from "../log/RecordedEvents.ts"
-import * as Iso from "../postgres/Iso.ts"
+import * as Feed from "../feed/Feed.ts"
 import * as ReadModels from "../commit/ReadModels.ts"
 import { aggregateOf } from "../log/aggregateOf.ts"
 import { rowsOf } from "../rebuild/fill/StreamFold.ts"
@@ -13,7 +13,6 @@ import * as StreamRemoval from "./StreamRemoval.ts"
 import type { StreamOfAccount } from "./AffectedStreams.ts"
 import type * as Mask from "./Mask.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
-import * as PackedSql from "../packed/PackedSql.ts"
 import * as Leaves from "../transparency/Leaves.ts"
 import type { Sql } from "../postgres/Sql.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
@@ -33,11 +32,9 @@ export const maskStream = Effect.fnUntraced(function* (
   { account_id, stream, stream_id }: StreamOfAccount,
   mask: Mask.Mask,
   tables: Effect.Effect<StreamRemoval.TablesOf, StoreUnavailable>,
-): Effect.fn.Return<StreamResult, StoreUnavailable> {
+) {
   const rows = yield* sql<PackedEvent.Row>`
-    SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
-      ${Iso.iso(sql, "recorded_at")} AS recorded_at
-    FROM events WHERE account_id = ${account_id} AND stream_id = ${stream_id} ORDER BY version`
+    SELECT ${Feed.columns(sql)} FROM events WHERE account_id = ${account_id} AND stream_id = ${stream_id} ORDER BY version`
   const before = rows.map(PackedEvent.open)
   const unsure = before.some(({ data }) => mask.mayContain(data)) ? UNDECIDED : undefined
   if (!before.some(({ data }) => mask.contains(data))) return { events: 0, remaining: unsure }

@@ -10,13 +10,13 @@ export const SCAN_BYTES = 16 * 1024 * 1024
 
 export interface Table {
   readonly name: string
-  readonly key: ReadonlyArray<string>
+  readonly key?: ReadonlyArray<string>
   /** A key lower than all, if its columns are not all text. */
   readonly first?: ReadonlyArray<string | Uint8Array>
   /** Column that is searched, returned as `bytes`. */
-  readonly bytes: string
-  /** SQL of further columns, of the table `t`. */
-  readonly otherColumns: ReadonlyArray<string>
+  readonly bytes?: string
+  /** Further columns. */
+  readonly others?: ReadonlyArray<string>
 }
 
 export interface ScannedRow<Bytes = Uint8Array> {
@@ -27,13 +27,13 @@ export interface ScannedRow<Bytes = Uint8Array> {
 /** Passes every row that may match to `take`, in key order, page by page. */
 export const scan = Effect.fnUntraced(function* <R extends ScannedRow<Uint8Array | string>>(
   sql: Sql,
-  { bytes, first, key, name, otherColumns }: Table,
+  { bytes = "bytes", key = ["account_id", "id"], first = key.map(() => ""), name, others = [] }: Table,
   looksLike: Fragment,
   take: (row: R) => Effect.Effect<unknown, StoreUnavailable>,
 ) {
   const keys = sql.literal(key.join(", "))
-  const columns = sql.literal([...key.map((column) => `t.${column}`), ...otherColumns].join(", "))
-  let last: ReadonlyArray<string | Uint8Array> = first ?? key.map(() => "")
+  const columns = sql.literal([...key, ...others].map((column) => `t.${column}`).join(", "))
+  let last = first
   while (true) {
     const rows = yield* sql<R>`
       WITH page AS MATERIALIZED (

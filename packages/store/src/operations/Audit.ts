@@ -3,7 +3,6 @@ import * as AuditChanges from "./AuditChanges.ts"
 import * as Iso from "../postgres/Iso.ts"
 import { Sql } from "../postgres/Sql.ts"
 import { HomeSql } from "../routing/HomeSql.ts"
-import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Entries that one statement of a filtered list reads, and the maximum that one page examines. */
 export const CHUNK = 500
@@ -47,11 +46,7 @@ export const list = Effect.fn("Audit.list")(function* (query: Query) {
   return { next, entries: entries.map((entry): Listed => ({ ...entry, changes: changes.get(entry.event_id) ?? [] })) }
 })
 
-const read = Effect.fnUntraced(function* (
-  sql: Sql,
-  home: Sql,
-  { account_id, limit, matches, ...query }: Query,
-): Effect.fn.Return<Page<NamedEntry>, StoreUnavailable> {
+const read = Effect.fnUntraced(function* (sql: Sql, home: Sql, { account_id, limit, matches, ...query }: Query) {
   const entries: Array<NamedEntry> = []
   const chunk = matches === undefined ? limit + 1 : CHUNK
   let { before } = query
@@ -106,7 +101,7 @@ const withNames = Effect.fnUntraced(function* (
   home: Sql,
   account_id: string,
   entries: ReadonlyArray<AuditChanges.Audited>,
-): Effect.fn.Return<ReadonlyArray<NamedEntry>, StoreUnavailable> {
+) {
   const ids = [...new Set(entries.flatMap((entry) => [entry.meta.actor.id ?? "", targetOf(entry)]))]
   const rows = entries.length === 0 ? [] : yield* names(sql, account_id, ids)
   const users = rows.length === 0 ? [] : yield* userNames(home, ids)

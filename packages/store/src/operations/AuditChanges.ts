@@ -2,7 +2,6 @@ import * as Table from "@waybill/domain/values/Table"
 import { Effect } from "effect"
 import type { Stored } from "../log/RecordedEvents.ts"
 import * as Arrays from "../postgres/Arrays.ts"
-import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import type { Sql } from "../postgres/Sql.ts"
 
 /** An event of the audit log. */
@@ -72,11 +71,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 type Data = Readonly<Record<string, unknown>>
 
 /** Returns what the entries of a page changed, by the ids of their events. */
-export const of = Effect.fnUntraced(function* (
-  sql: Sql,
-  account_id: string,
-  entries: ReadonlyArray<Audited>,
-): Effect.fn.Return<ReadonlyMap<string, ReadonlyArray<Change>>, StoreUnavailable> {
+export const of = Effect.fnUntraced(function* (sql: Sql, account_id: string, entries: ReadonlyArray<Audited>) {
   const changing = entries.filter(({ type }) => Table.at(KINDS, type) !== undefined)
   const replacing = changing.filter(({ type }) => (Table.at(KINDS, type)?.replaces.length ?? 0) > 0)
   const rows = replacing.length === 0 ? [] : yield* before(sql, account_id, replacing)

@@ -160,15 +160,7 @@ const KINDS = ["to", "cc", "bcc"]
 /** Checks in the fiber's cell that recipients accepted according to the log are final or in flight according to the log records. */
 export const emails = Effect.fn("Conservation.emails")(function* () {
   const sql = yield* Sql
-  const rows = yield* withoutTimeout(sql, emailBalances(sql))
-  return rows.map((row) => ({
-    account_id: String(row.account_id),
-    day: String(row.day),
-    accepted: Number(row.accepted),
-    final: Number(row.final),
-    in_flight: Number(row.in_flight),
-    mismatched: Number(row.mismatched),
-  }))
+  return yield* withoutTimeout(sql, emailBalances(sql))
 })
 
 const emailBalances = Effect.fnUntraced(function* (sql: Sql) {
@@ -177,7 +169,7 @@ const emailBalances = Effect.fnUntraced(function* (sql: Sql) {
   const mixed = yield* MixedMessages.list(sql)
   // Freshly restored tables have no statistics, and Postgres would choose a nested loop over whole tables.
   yield* sql`SET LOCAL enable_nestloop = off`
-  return yield* sql<{ readonly [K in keyof EmailBalance]: EmailBalance[K] | bigint }>`
+  return yield* sql<EmailBalance>`
     WITH accepted AS (
       SELECT account_id, left(${PackedSql.field(sql, "", "EmailQueued", "created_at")}, 10) AS day, stream_id,
         (${sql.join(" + ", false)(KINDS.map((kind) => sql`(SELECT count(*)::int FROM ${PackedSql.items(sql, "", "EmailQueued", kind)})`))}) AS n
@@ -194,11 +186,10 @@ const emailBalances = Effect.fnUntraced(function* (sql: Sql) {
       LEFT JOIN mixed m ON m.account_id = a.account_id AND m.id = a.stream_id
       LEFT JOIN outbox o ON o.id = a.stream_id AND o.kind = 'delivery'
     )
-    SELECT account_id, day, sum(n) AS accepted, coalesce(sum(final) FILTER (WHERE is_shown), 0) AS final,
-      coalesce(sum(n - final) FILTER (WHERE is_shown), 0) AS in_flight,
-      count(*) FILTER (WHERE coalesce(is_waiting, false) <> is_armed) AS mismatched
-    FROM shown
-    GROUP BY 1, 2 ORDER BY 1, 2`
+    SELECT account_id, day, sum(n)::float8 AS accepted, coalesce(sum(final) FILTER (WHERE is_shown), 0)::float8 AS final,
+      coalesce(sum(n - final) FILTER (WHERE is_shown), 0)::float8 AS in_flight,
+      (count(*) FILTER (WHERE coalesce(is_waiting, false) <> is_armed))::float8 AS mismatched
+    FROM shown GROUP BY 1, 2 ORDER BY 1, 2`
 })
 
 /** Waiting work of one kind, compared with the outbox. */

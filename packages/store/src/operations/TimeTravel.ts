@@ -4,10 +4,9 @@ import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import * as ReachableCells from "../routing/ReachableCells.ts"
 import * as EmailLogRecord from "../readmodels/emails/EmailLogRecord.ts"
-import * as Iso from "../postgres/Iso.ts"
+import * as Feed from "../feed/Feed.ts"
 import * as RecordedEvents from "../log/RecordedEvents.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
-import * as PackedSql from "../packed/PackedSql.ts"
 import { Sql } from "../postgres/Sql.ts"
 
 /** A stream as it was at one point in time. */
@@ -45,12 +44,10 @@ export const streams = Effect.fn("TimeTravel.streams")(function* (stream_id: str
   const sql = yield* Sql
   // Joined with the accounts, because every key of the log begins with one.
   const search = sql<PackedEvent.Row>`
-    SELECT e.position, e.event_id, e.account_id, e.stream_id, e.stream, e.version, e.type, ${PackedSql.columns(sql, "e")},
-      ${Iso.iso(sql, "e.recorded_at")} AS recorded_at
-    FROM accounts a
+    SELECT e.* FROM accounts a
     CROSS JOIN LATERAL (VALUES (a.account_id), (test_account_of(a.account_id))) AS mode(account_id)
     CROSS JOIN LATERAL (
-      SELECT * FROM events WHERE account_id = mode.account_id AND stream_id = ${stream_id}
+      SELECT ${Feed.columns(sql)} FROM events WHERE account_id = mode.account_id AND stream_id = ${stream_id}
     ) AS e
     ORDER BY e.account_id, e.version`
   const { rows, unreachable } = yield* ReachableCells.rowsOf(search)
@@ -73,9 +70,7 @@ export const email = Effect.fn("TimeTravel.email")(function* (
 ) {
   const sql = yield* Sql
   const rows = yield* sql<PackedEvent.Row>`
-    SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
-      ${Iso.iso(sql, "recorded_at")} AS recorded_at
-    FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = ${Email.stream} ORDER BY version`
+    SELECT ${Feed.columns(sql)} FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = ${Email.stream} ORDER BY version`
   const history = until(rows.map(PackedEvent.open), as_of).map((row) => RecordedEvents.decode(Email, row))
   const state = RecordedEvents.fold(Email, history) as Email.State
   return state._tag === "NotCreated" ? Option.none() : Option.some(EmailLogRecord.of(state, history.length))

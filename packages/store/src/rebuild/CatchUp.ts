@@ -27,7 +27,7 @@ export const apply = Effect.fnUntraced(function* (
   table: string,
   after: bigint,
   upTo?: bigint,
-): Effect.fn.Return<number, StoreUnavailable> {
+) {
   if ("count" in model) return yield* CountedProjections.apply(sql, model, table, after)
   const events = yield* sql<PackedEvent.Row<Read>>`
     SELECT account_id, stream_id, e.version, e.type, ${PackedSql.columns(sql, "e")}
@@ -46,7 +46,6 @@ export const apply = Effect.fnUntraced(function* (
   const rows = [...streams.values()].flatMap((history) => rowsOf(model, aggregate, history))
   const distinct = model.isShared === true ? distinctBy(model, rows) : rows
   if (distinct.length > 0) yield* model.write(sql, distinct, table)
-  return events.length
 })
 
 /**
@@ -65,7 +64,7 @@ export const catchUp = Effect.fnUntraced(function* (
   model: Projection,
   version: Versions.Version,
   near: bigint = NEAR_POSITIONS,
-): Effect.fn.Return<bigint, StoreUnavailable> {
+) {
   if ("count" in model) return yield* CountedProjections.catchUp(replay, model, version)
   const { log, sql } = replay
   let position = version.position

@@ -3,7 +3,6 @@ import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
 import * as MovedSince from "../moves/MovedSince.ts"
 import type { Projection } from "./versions/Projections.ts"
 import type { Sql } from "../postgres/Sql.ts"
-import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Number of buckets whose checksums are compared. Rows are compared only in buckets that differ. */
 export const BUCKETS = 64
@@ -37,12 +36,7 @@ export interface Comparison {
  * Compares a folded table with the live one, every row as text, without those of accounts that move. Needs a transaction that
  * sees both at the same moment.
  */
-export const compare = Effect.fnUntraced(function* (
-  sql: Sql,
-  model: Projection,
-  folded: string,
-  begun: string,
-): Effect.fn.Return<Comparison, StoreUnavailable> {
+export const compare = Effect.fnUntraced(function* (sql: Sql, model: Projection, folded: string, begun: string) {
   const key = sql.literal(model.key.map((column) => `t.${column}`).join(", "))
   const bucket = sql`(hashtextextended(ROW(${key})::text, 0) & ${BUCKETS - 1}::bigint)::int`
   const strays = yield* MovedSince.strays(sql)

@@ -3,11 +3,9 @@ import { Effect } from "effect"
 import type { Counts } from "../feed/Counts.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
-import * as Iso from "../postgres/Iso.ts"
 import * as Fill from "./fill/Fill.ts"
 import * as Versions from "./versions/Versions.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
-import * as PackedSql from "../packed/PackedSql.ts"
 import type { Replay } from "./versions/Replay.ts"
 import type { Sql } from "../postgres/Sql.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
@@ -35,11 +33,9 @@ const count = Effect.fnUntraced(function* (
   after: bigint,
   upTo: bigint,
   limit = PAGE_EVENTS,
-): Effect.fn.Return<{ readonly events: number; readonly position: bigint }, StoreUnavailable> {
+) {
   const rows = yield* sql<PackedEvent.Row>`
-    SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
-      ${Iso.iso(sql, "recorded_at")} AS recorded_at
-    FROM events
+    SELECT ${Feed.columns(sql)} FROM events
     WHERE position > ${after}::bigint AND position <= ${upTo}::bigint AND type = ANY(${counts.types}::text[])
     ORDER BY position LIMIT ${limit}::int`
   const events = rows.map(PackedEvent.open)
@@ -49,21 +45,10 @@ const count = Effect.fnUntraced(function* (
 })
 
 /** Counts up to the live table's position, in the transaction that compares or swaps the two tables. */
-export const apply = Effect.fnUntraced(function* (
-  sql: Sql,
-  counts: Counts,
-  table: string,
-  after: bigint,
-): Effect.fn.Return<number, StoreUnavailable> {
+export const apply = Effect.fnUntraced(function* (sql: Sql, counts: Counts, table: string, after: bigint) {
   const upTo = yield* livePosition(sql, counts)
-  let events = 0
-  for (let position = after; position < upTo;) {
-    const counted = yield* count(sql, counts, table, position, upTo)
-    events += counted.events
-    position = counted.position
-  }
+  for (let position = after; position < upTo;) ({ position } = yield* count(sql, counts, table, position, upTo))
   yield* counts.inherit(sql, table, yield* RetentionCutoff.all(sql))
-  return events
 })
 
 interface Pace extends Pick<Fill.Pace, "throttle"> {
@@ -79,7 +64,7 @@ export const catchUp = Effect.fnUntraced(function* (
   counts: Counts,
   version: Versions.Version,
   pace: Pace = {},
-): Effect.fn.Return<bigint, StoreUnavailable> {
+) {
   const { report, throttle } = pace
   const limit = Fill.sliceSize(pace, PAGE_EVENTS)
   const table = Versions.tableOf(version)

@@ -28,7 +28,7 @@ export const status = Effect.fn("Projections.status")(function* () {
   const gaps = yield* Epoch.gaps(log)
   const lists = yield* Effect.forEach(Projections.projections, ({ name }) =>
     Effect.map(Versions.list(sql, name), (versions) =>
-      versions.some(({ state }) => state === "live") ? versions : [initialVersion(name), ...versions],
+      versions.some(({ state }) => state === "live") ? versions : [{ name, ...INITIAL }, ...versions],
     ),
   )
   const followed = yield* Follower.lag(log, EmailStats.FOLLOWER)
@@ -58,14 +58,4 @@ export const status = Effect.fn("Projections.status")(function* () {
 })
 
 /** First version of a read model that was never rebuilt. */
-const initialVersion = (name: string): Versions.Version => ({
-  name,
-  version: 1,
-  state: "live",
-  position: 0n,
-  events: 0n,
-  worked_ms: 0n,
-  release: "",
-  created_at: "",
-  finished_at: null,
-})
+const INITIAL = { version: 1, state: "live", position: 0n, events: 0n } as const

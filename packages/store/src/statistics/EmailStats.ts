@@ -1,3 +1,4 @@
+import type * as Email from "@waybill/domain/email/Email"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import type { Timestamp } from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
@@ -6,20 +7,22 @@ import * as Iso from "../postgres/Iso.ts"
 import { Sql } from "../postgres/Sql.ts"
 
 /**
- * Counted events, per recipient, or per message for opens and clicks. Latencies are counted in buckets under `latency`.
+ * Measure that each type of event counts for, per recipient, or per message for opens and clicks. Latencies are counted in
+ * buckets under `latency`.
  */
-export const MEASURES = [
-  "accepted",
-  "delivered",
-  "deferred",
-  "bounced",
-  "failed",
-  "suppressed",
-  "complained",
-  "opened",
-  "clicked",
-] as const
-export type Measure = (typeof MEASURES)[number]
+export const MEASURE_OF = {
+  EmailQueued: "accepted",
+  EmailDelivered: "delivered",
+  EmailDeferred: "deferred",
+  EmailBounced: "bounced",
+  EmailFailed: "failed",
+  EmailSuppressed: "suppressed",
+  EmailComplained: "complained",
+  EmailOpened: "opened",
+  EmailClicked: "clicked",
+} as const satisfies { readonly [T in Email.Event["_tag"]]?: string }
+export type Measure = (typeof MEASURE_OF)[keyof typeof MEASURE_OF]
+export const MEASURES: ReadonlyArray<Measure> = Object.values(MEASURE_OF)
 export const LATENCY = "latency"
 
 /**
@@ -124,7 +127,7 @@ export const statement = (sql: Sql, query: Query) => {
           ? GroupTag.OTHERS
           : undefined
   const tags =
-    range === undefined ? sql`SELECT ${query.tag ?? ""} AS tag, 1 AS nth` : everyTag(sql, query.account_id, range)
+    range === undefined ? sql`SELECT ${query.tag ?? ""} AS tag, 1 AS nth` : everyTag(sql, query.account_id, [range])
   return sql<CountRow>`
     WITH RECURSIVE tags AS (${tags})
     SELECT ${at} AS at, ${sql.literal(by.domain ? "s.domain" : "NULL::text")} AS domain,
@@ -140,14 +143,17 @@ export const statement = (sql: Sql, query: Query) => {
     ORDER BY 1, 2, 3, 4, 5`
 }
 
-/** Jumps from one tag to the next, up to the first beyond the maximum. */
-const everyTag = (sql: Sql, account_id: string, { after, before }: GroupTag.Range) => sql`
-  (SELECT tag, 1 AS nth FROM email_stats
-    WHERE account_id = ${account_id} AND tag > ${after} AND tag < ${before} ORDER BY tag LIMIT 1)
-  UNION ALL
-  SELECT next.tag, tags.nth + 1 FROM tags CROSS JOIN LATERAL (
+/** Jumps from one tag of a range to the next, up to the first beyond the maximum. */
+const everyTag = (sql: Sql, account_id: string, ranges: ReadonlyArray<GroupTag.Range>) => sql`
+  SELECT first.tag, given.before, 1 AS nth
+  FROM unnest(${ranges.map(({ after }) => after)}::text[], ${ranges.map(({ before }) => before)}::text[])
+    AS given (after, before) CROSS JOIN LATERAL (
     SELECT tag FROM email_stats
-    WHERE account_id = ${account_id} AND tag > tags.tag AND tag < ${before} ORDER BY tag LIMIT 1) AS next
+    WHERE account_id = ${account_id} AND tag > given.after AND tag < given.before ORDER BY tag LIMIT 1) AS first
+  UNION ALL
+  SELECT next.tag, tags.before, tags.nth + 1 FROM tags CROSS JOIN LATERAL (
+    SELECT tag FROM email_stats
+    WHERE account_id = ${account_id} AND tag > tags.tag AND tag < tags.before ORDER BY tag LIMIT 1) AS next
   WHERE tags.nth <= ${MAX_TAGS}::int`
 
 /**
@@ -159,20 +165,8 @@ export const templatesUsed = Effect.fn("EmailStats.templatesUsed")(function* (
   ids: ReadonlyArray<string>,
 ) {
   const sql = yield* Sql
-  const ranges = ids.map(GroupTag.versions)
-  const afters = ranges.map(({ after }) => after)
-  const befores = ranges.map(({ before }) => before)
   const rows = yield* sql<{ readonly tag: string; readonly hour: string }>`
-    WITH RECURSIVE tags AS (
-      SELECT first.tag, given.before, 1 AS nth
-      FROM unnest(${afters}::text[], ${befores}::text[]) AS given (after, before) CROSS JOIN LATERAL (
-        SELECT tag FROM email_stats
-        WHERE account_id = ${account_id} AND tag > given.after AND tag < given.before ORDER BY tag LIMIT 1) AS first
-      UNION ALL
-      SELECT next.tag, tags.before, tags.nth + 1 FROM tags CROSS JOIN LATERAL (
-        SELECT tag FROM email_stats
-        WHERE account_id = ${account_id} AND tag > tags.tag AND tag < tags.before ORDER BY tag LIMIT 1) AS next
-      WHERE tags.nth < ${MAX_TAGS}::int)
+    WITH RECURSIVE tags AS (${everyTag(sql, account_id, ids.map(GroupTag.versions))})
     SELECT tags.tag, ${Iso.iso(sql, "last.hour")} AS hour FROM tags CROSS JOIN LATERAL (
       SELECT hour FROM email_stats
       WHERE account_id = ${account_id} AND tag = tags.tag AND measure = 'accepted' ORDER BY hour DESC LIMIT 1) AS last
@@ -183,17 +177,7 @@ export const templatesUsed = Effect.fn("EmailStats.templatesUsed")(function* (
 const isMeasure = (measure: string): measure is Measure => (MEASURES as ReadonlyArray<string>).includes(measure)
 
 const rowOf = (countRows: ReadonlyArray<CountRow>): Row => {
-  const counts: Record<Measure, number> = {
-    accepted: 0,
-    delivered: 0,
-    deferred: 0,
-    bounced: 0,
-    failed: 0,
-    suppressed: 0,
-    complained: 0,
-    opened: 0,
-    clicked: 0,
-  }
+  const counts = Object.fromEntries(MEASURES.map((measure) => [measure, 0])) as Record<Measure, number>
   const byMeasure = new Map<string, number>()
   const latencies: Array<readonly [bucket: number, n: number]> = []
   for (const { bucket, measure, n } of countRows) {

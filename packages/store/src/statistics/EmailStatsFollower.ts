@@ -1,5 +1,5 @@
-import type * as Email from "@waybill/domain/email/Email"
 import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
+import * as Table from "@waybill/domain/values/Table"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
 import * as EmailStats from "./EmailStats.ts"
@@ -11,21 +11,6 @@ import type { Stored } from "../log/RecordedEvents.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 import type { Sql } from "../postgres/Sql.ts"
-
-/** Measure that each type of event counts for. */
-const MEASURE_OF = {
-  EmailQueued: "accepted",
-  EmailDelivered: "delivered",
-  EmailDeferred: "deferred",
-  EmailBounced: "bounced",
-  EmailFailed: "failed",
-  EmailSuppressed: "suppressed",
-  EmailComplained: "complained",
-  EmailOpened: "opened",
-  EmailClicked: "clicked",
-} as const satisfies { readonly [T in Email.Event["_tag"]]?: EmailStats.Measure }
-const measureOf = (type: string): EmailStats.Measure | undefined =>
-  type in MEASURE_OF ? MEASURE_OF[type as keyof typeof MEASURE_OF] : undefined
 
 /**
  * Events of a message that its counts depend on. They are ordered by version, so that the last schedule before an event
@@ -60,7 +45,7 @@ export const KEY = ["account_id", "tag", "hour", "domain", "measure", "bucket"] 
 export const follower: Follower = {
   name: EmailStats.FOLLOWER,
   by: "follower",
-  types: [...new Set([...Object.keys(MEASURE_OF), ...RecipientChanges.TYPES])],
+  types: [...new Set([...Object.keys(EmailStats.MEASURE_OF), ...RecipientChanges.TYPES])],
   key: KEY,
   count: Effect.fnUntraced(function* (sql, events, table = EmailStats.FOLLOWER) {
     const messages = Map.groupBy(events, messageOf)
@@ -213,7 +198,7 @@ const countsOf = (
   const add = (at: Timestamp.Timestamp, measure: string, count: number, bucket = 0) =>
     counts.push({ account_id, hour: hourOf(at), domain, measure, bucket, count })
   for (const event of events) {
-    const measure = measureOf(event.type)
+    const measure = Table.at(EmailStats.MEASURE_OF, event.type)
     if (measure === undefined) continue
     const at = (event.data["at"] ?? created_at) as Timestamp.Timestamp
     add(at, measure, event.type === "EmailQueued" ? (first.recipients ?? 0) : 1)

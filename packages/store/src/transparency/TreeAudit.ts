@@ -46,10 +46,7 @@ export type ReadTiles<E, R> = (
 ) => Effect.Effect<ReadonlyMap<string, Uint8Array>, E, R>
 
 /** Computes a tree of some leaves again from its lowest tiles, and compares those above. */
-export const recompute = Effect.fnUntraced(function* <E, R>(
-  size: number,
-  readTiles: ReadTiles<E, R>,
-): Effect.fn.Return<Recomputed, E, R> {
+export const recompute = Effect.fnUntraced(function* <E, R>(size: number, readTiles: ReadTiles<E, R>) {
   let tree: { edge: MerkleTree.Edge; size: number } = { edge: [], size: 0 }
   const differing: Array<MerkleTree.TileKey> = []
   const isSame = (known: Uint8Array | undefined, { hashes }: MerkleTree.Tile) =>

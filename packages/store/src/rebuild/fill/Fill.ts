@@ -33,11 +33,6 @@ export interface Pace {
   readonly throttle?: number
 }
 
-export interface Filled {
-  /** Number of events folded by this run. */
-  readonly events: number
-}
-
 /** Folds slices, of which `SliceFold` does it here and `FoldThread` elsewhere. */
 type Folder = Pick<SliceFold, "fold">
 type Allocated = readonly [slice: Slices.Slice, turn: Turn]
@@ -105,7 +100,6 @@ export const fill = Effect.fnUntraced(function* (
     concurrency: "unbounded",
     discard: true,
   })
-  return { events } satisfies Filled
 }, Effect.scoped)
 
 /** Allocates slices ahead of the lanes, and tells whether there are enough of them for threads. */
@@ -115,7 +109,7 @@ const allocation = Effect.fnUntraced(function* (
   isLong: Deferred.Deferred<boolean>,
 ) {
   const { session, sql } = yield* Replay
-  const unfinished = yield* Slices.unfinished(sql, version)
+  const unfinished = [...(yield* Slices.unfinished(sql, version))]
   const client = yield* session
   yield* Connection.run(() => prepare(client))
   const events = sliceSize(pace, yield* SliceEvents)

@@ -1,4 +1,3 @@
-import { Effect } from "effect"
 import type pg from "pg"
 import type { Replay } from "../versions/Replay.ts"
 import type * as Versions from "../versions/Versions.ts"
@@ -9,28 +8,14 @@ export interface Slice extends Range {
   readonly nth: number
 }
 
-interface Row {
-  readonly nth: number
-  readonly after_account: string
-  readonly after_stream: string
-  readonly upto_account: string | null
-  readonly upto_stream: string | null
-}
-
-const sliceOf = (row: Row): Slice => ({
-  nth: row.nth,
-  after: [row.after_account, row.after_stream],
-  upto: row.upto_account === null || row.upto_stream === null ? null : [row.upto_account, row.upto_stream],
-})
+const COLUMNS = `nth, ARRAY[after_account, after_stream] AS after,
+  CASE WHEN upto_account IS NOT NULL THEN ARRAY[upto_account, upto_stream] END AS upto`
 
 /** Returns the slices that an earlier run allocated and did not write. */
 export const unfinished = (sql: Replay["Service"]["sql"], { name, version }: Versions.Version) =>
-  Effect.map(
-    sql<Row>`
-      SELECT nth, after_account, after_stream, upto_account, upto_stream FROM projection_slices
-      WHERE name = ${name} AND version = ${version}::int AND NOT done ORDER BY nth`,
-    (rows) => rows.map(sliceOf),
-  )
+  sql<Slice>`
+    SELECT ${sql.literal(COLUMNS)} FROM projection_slices
+    WHERE name = ${name} AND version = ${version}::int AND NOT done ORDER BY nth`
 
 /** Allocates the next slice. Returns undefined once the last slice, which has no end, is allocated. */
 export const allocate = async (
@@ -38,8 +23,8 @@ export const allocate = async (
   { name, version }: Versions.Version,
   events: number,
 ): Promise<Slice | undefined> => {
-  const { rows } = await client.query<Row>({
-    name: "next slice",
+  const { rows } = await client.query<Slice>({
+    name: "allocate slice",
     text: `
       WITH last AS (
         SELECT nth, upto_account, upto_stream FROM projection_slices
@@ -49,26 +34,17 @@ export const allocate = async (
           coalesce(max(upto_stream), '') AS stream, count(*) = 0 OR count(upto_account) = 1 AS more
         FROM last
       )
-      SELECT b.nth, b.account AS after_account, b.stream AS after_stream, e.account_id AS upto_account,
-        e.stream_id AS upto_stream
+      INSERT INTO projection_slices (name, version, nth, after_account, after_stream, upto_account, upto_stream)
+      SELECT $1, $2, b.nth, b.account, b.stream, e.account_id, e.stream_id
       FROM begin b LEFT JOIN LATERAL (
         SELECT account_id, stream_id FROM events
         WHERE (account_id, stream_id) > (b.account, b.stream)
         ORDER BY account_id, stream_id, version OFFSET $3 LIMIT 1
       ) AS e ON true
-      WHERE b.more`,
+      WHERE b.more RETURNING ${COLUMNS}`,
     values: [name, version, events - 1],
   })
-  const [row] = rows
-  if (row === undefined) return undefined
-  await client.query({
-    name: "allocate slice",
-    text: `
-      INSERT INTO projection_slices (name, version, nth, after_account, after_stream, upto_account, upto_stream)
-      VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-    values: [name, version, row.nth, row.after_account, row.after_stream, row.upto_account, row.upto_stream],
-  })
-  return sliceOf(row)
+  return rows[0]
 }
 
 /** Marks a slice as written, and adds its events to those of the version. */

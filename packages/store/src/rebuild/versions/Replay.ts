@@ -9,7 +9,6 @@ import * as Projections from "./Projections.ts"
 import * as Connection from "./Connection.ts"
 import * as Sqls from "../../postgres/Sql.ts"
 import type { Sql } from "../../postgres/Sql.ts"
-import type { StoreUnavailable } from "../../postgres/StoreUnavailable.ts"
 
 /** A request of the operator that cannot be fulfilled, with the reason in words. */
 export class ReplayRefused extends Data.TaggedError("ReplayRefused")<{ readonly message: string }> {}
@@ -116,10 +115,7 @@ export const removalLock = (sql: Sql, lock: "pg_advisory_xact_lock" | "pg_adviso
   SELECT 1 AS taken FROM (SELECT ${sql.literal(`${lock}(${LOCK_CLASS}, ${lockKey("' removals'")})`)}::text) AS taking`
 
 /** Returns the names of the read models that a process is working on, on any node. */
-export const lockedModels = Effect.fnUntraced(function* (
-  sql: Sql,
-  names: ReadonlyArray<string>,
-): Effect.fn.Return<ReadonlySet<string>, StoreUnavailable> {
+export const lockedModels = Effect.fnUntraced(function* (sql: Sql, names: ReadonlyArray<string>) {
   const rows = yield* sql<{ readonly name: string }>`
     SELECT wanted.name FROM unnest(${[...names]}::text[]) AS wanted(name)
     WHERE EXISTS (

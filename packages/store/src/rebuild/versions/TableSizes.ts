@@ -4,7 +4,6 @@ import { FIRST } from "../../routing/CellName.ts"
 import * as CellSchema from "../../cells/CellSchema.ts"
 import { CurrentCell } from "../../routing/CurrentCell.ts"
 import type { Sql } from "../../postgres/Sql.ts"
-import type { StoreUnavailable } from "../../postgres/StoreUnavailable.ts"
 
 export interface TableSize {
   readonly name: string
@@ -18,10 +17,7 @@ const ON_NODE =
   "SELECT greatest(0, reltuples) || ' ' || pg_total_relation_size(oid) FROM pg_class WHERE oid = '%s'::regclass"
 
 /** Returns the sizes of those of the tables that exist, with their partitions. */
-export const read = Effect.fnUntraced(function* (
-  sql: Sql,
-  tables: ReadonlyArray<string>,
-): Effect.fn.Return<ReadonlyArray<TableSize>, StoreUnavailable> {
+export const read = Effect.fnUntraced(function* (sql: Sql, tables: ReadonlyArray<string>) {
   const isOnNode = (yield* CurrentCell) !== FIRST && (yield* CellSchema.isCitus(sql))
   return yield* sql<TableSize>`
     SELECT wanted.name, sum(figures.rows)::float8 AS rows, sum(figures.bytes)::bigint AS bytes
@@ -54,10 +50,7 @@ interface Plan {
 }
 
 /** Estimates the number of rows of a query, whose text has all values, by the planner. */
-export const planned = Effect.fnUntraced(function* (
-  sql: Sql,
-  query: Fragment,
-): Effect.fn.Return<number, StoreUnavailable> {
+export const planned = Effect.fnUntraced(function* (sql: Sql, query: Fragment) {
   const [row] = yield* sql<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>`
     EXPLAIN (FORMAT JSON) ${query}`
   const plan = row?.["QUERY PLAN"][0]?.Plan
