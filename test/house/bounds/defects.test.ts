@@ -34,7 +34,7 @@ describe("an error that becomes a defect", () => {
 describe("an error of the driver", () => {
   it("is known only where statements are run, and everybody else gets `StoreUnavailable`", () => {
     const folders = new Set(linesWith(/\bSqlError\b/u).map(({ at }) => at.split("/").slice(0, 4).join("/")))
-    const known = ["availability", "commit", "database", "exports", "postgres", "rebuild", "routing"]
+    const known = ["availability", "commit", "database", "exports", "postgres", "routing"]
     assert.deepStrictEqual(
       [...folders].toSorted(),
       known.map((folder) => `packages/store/src/${folder}`),

@@ -1,6 +1,6 @@
-import { Effect, Redacted } from "effect"
-import pg from "pg"
-import * as Session from "../database/Session.ts"
+import { Effect, type Redacted } from "effect"
+import type pg from "pg"
+import * as OwnConnection from "../database/OwnConnection.ts"
 import * as DatabaseUrl from "../postgres/DatabaseUrl.ts"
 import * as Sockets from "../postgres/Sockets.ts"
 import * as BackupFile from "./BackupFile.ts"
@@ -11,13 +11,10 @@ export const SESSION = `
   SET datestyle = ISO; SET intervalstyle = postgres; SET extra_float_digits = 3; SET bytea_output = hex`
 
 /** Runs work on a connection of its own, which is closed with the work, also while a statement runs. */
-export const use = <A>(
-  url: Redacted.Redacted,
-  work: (client: pg.Client, signal: AbortSignal) => Promise<A>,
-): Effect.Effect<A, BackupFile.BackupRefused | DatabaseUrl.ConnectFailed> =>
+export const use = <A>(url: Redacted.Redacted, work: (client: pg.Client, signal: AbortSignal) => Promise<A>) =>
   Effect.tryPromise({
     try: async (signal) => {
-      const client = await connect(url)
+      const client = await OwnConnection.open(url, "waybill backup")
       // The server ends a statement whose client is gone.
       const leave = () => Sockets.destroy(client)
       signal.addEventListener("abort", leave, { once: true })
@@ -34,17 +31,3 @@ export const use = <A>(
     },
     catch: (cause) => (cause instanceof DatabaseUrl.ConnectFailed ? cause : BackupFile.refusalOf(cause)),
   })
-
-const connect = async (url: Redacted.Redacted): Promise<pg.Client> => {
-  const client = new pg.Client({
-    ...Sockets.KEEPALIVE,
-    connectionString: Redacted.value(url),
-    application_name: "waybill backup",
-    connectionTimeoutMillis: Session.CONNECT_TIMEOUT_MS,
-  })
-  client.on("error", () => {})
-  await client.connect().catch((cause: unknown) => {
-    throw DatabaseUrl.connectFailed(url, cause, Session.CONNECT_TIMEOUT_MS / 1_000) ?? cause
-  })
-  return client
-}

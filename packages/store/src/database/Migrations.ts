@@ -37,11 +37,7 @@ export interface Status {
 export type Owner = "home" | "cell"
 
 /** Migrates the schema to this release. Safe when several nodes start at once, also when one of them is older. */
-export const migrate = (
-  url: Redacted.Redacted,
-  folder = MigrationFiles.FOLDER,
-  of: Owner = "home",
-): Effect.Effect<Status, MigrationFailed | DatabaseUrl.ConnectFailed> =>
+export const migrate = (url: Redacted.Redacted, folder = MigrationFiles.FOLDER, of: Owner = "home") =>
   withClient(url, async (client, steps) => {
     await refuseOldServer(client)
     steps.current = "waiting for another process that migrates it"
@@ -110,10 +106,7 @@ export const failureOf = (name: string, cell: CellName.CellName, cause: unknown)
 export const reach = (url: Redacted.Redacted) => withClient(url, () => Promise.resolve())
 
 /** Returns which migrations are applied and which are pending, without changing anything. */
-export const check = (
-  url: Redacted.Redacted,
-  folder = MigrationFiles.FOLDER,
-): Effect.Effect<Status, MigrationFailed | DatabaseUrl.ConnectFailed> =>
+export const check = (url: Redacted.Redacted, folder = MigrationFiles.FOLDER) =>
   withClient(url, (client) => compare(client, folder))
 
 /** Fails on a schema that is not current, for commands that must not upgrade it. */

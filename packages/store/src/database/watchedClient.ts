@@ -1,8 +1,10 @@
-import { Redacted } from "effect"
-import pg from "pg"
+import type { Redacted } from "effect"
+import type pg from "pg"
+import * as OwnConnection from "./OwnConnection.ts"
 import * as Session from "./Session.ts"
-import * as DatabaseUrl from "../postgres/DatabaseUrl.ts"
 import * as Sockets from "../postgres/Sockets.ts"
+
+const APPLICATION = "waybill migrate"
 
 export interface Looks {
   /** How often the server is asked on a second connection whether it still answers. */
@@ -32,7 +34,7 @@ export const watchedClient = async <A>(
   looks: Looks = LOOKS,
 ): Promise<A> => {
   const steps: Steps = { current: "connecting" }
-  const client = await connect(url, Session.CONNECT_TIMEOUT_MS)
+  const client = await OwnConnection.open(url, APPLICATION)
   const over = new AbortController()
   const watched = watch(url, looks, over.signal).then(() => {
     throw new Frozen(
@@ -53,21 +55,6 @@ export const watchedClient = async <A>(
   }
 }
 
-const connect = async (url: Redacted.Redacted, withinMs: number, queryTimeoutMs?: number): Promise<pg.Client> => {
-  const client = new pg.Client({
-    ...Sockets.KEEPALIVE,
-    connectionString: Redacted.value(url),
-    application_name: "waybill migrate",
-    connectionTimeoutMillis: withinMs,
-    ...(queryTimeoutMs === undefined ? {} : { query_timeout: queryTimeoutMs }),
-  })
-  client.on("error", () => {})
-  await client.connect().catch((cause: unknown) => {
-    throw DatabaseUrl.connectFailed(url, cause, withinMs / 1_000) ?? cause
-  })
-  return client
-}
-
 /** Ends when the server has not answered several times in a row; never if it does not freeze. */
 const watch = async (url: Redacted.Redacted, { every_ms, within_ms }: Looks, over: AbortSignal): Promise<void> => {
   for (let unanswered = 0; unanswered < UNANSWERED_LOOKS;) {
@@ -75,7 +62,7 @@ const watch = async (url: Redacted.Redacted, { every_ms, within_ms }: Looks, ove
       const timer = setTimeout(resolve, every_ms)
       over.addEventListener("abort", () => clearTimeout(timer), { once: true })
     })
-    const isAnswering = await connect(url, within_ms, within_ms).then(
+    const isAnswering = await OwnConnection.open(url, APPLICATION, within_ms, { query_timeout: within_ms }).then(
       (client) =>
         client
           .query("SELECT 1")

@@ -1,6 +1,6 @@
 import type * as DmarcReason from "@waybill/domain/domain/DmarcReason"
 import { Effect } from "effect"
-import type { Span } from "./DmarcSources.ts"
+import * as DmarcSources from "./DmarcSources.ts"
 import type * as DomainReports from "./DomainReports.ts"
 import { Sql } from "../postgres/Sql.ts"
 
@@ -53,22 +53,22 @@ const merged = (rows: ReadonlyArray<OfSource>) => {
 }
 
 /** Overrides of all sources together, those of the most mail first. */
-export const totals = Effect.fn("DmarcOverrides.totals")(function* (span: Span) {
+export const totals = Effect.fn("DmarcOverrides.totals")(function* (span: DmarcSources.Span) {
   const sql = yield* Sql
   return yield* sql<Override>`
-    SELECT ${columns(sql)} FROM dmarc_overrides WHERE ${within(sql, span)}
+    SELECT ${columns(sql)} FROM dmarc_overrides WHERE ${DmarcSources.within(sql, span)}
     GROUP BY reason ORDER BY sum(messages) DESC, reason`
 })
 
 /** Overrides of these sources, each with its source, those of the most mail first. */
 export const ofSources = Effect.fn("DmarcOverrides.ofSources")(function* (
-  span: Span,
+  span: DmarcSources.Span,
   sources: ReadonlyArray<string | null>,
 ) {
   const sql = yield* Sql
   return yield* sql<Override & { readonly source_ip: string | null }>`
     SELECT nullif(source, '') AS source_ip, ${columns(sql)} FROM dmarc_overrides
-    WHERE ${within(sql, span)} AND source = ANY(${sources.map((source) => source ?? "")}::text[])
+    WHERE ${DmarcSources.within(sql, span)} AND source = ANY(${sources.map((source) => source ?? "")}::text[])
     GROUP BY source, reason ORDER BY sum(messages) DESC, reason`
 })
 
@@ -76,7 +76,3 @@ const columns = (sql: Sql) =>
   sql.literal(`
   reason, sum(messages)::float8 AS messages,
   (array_agg(comment ORDER BY messages DESC) FILTER (WHERE comment IS NOT NULL))[1] AS comment`)
-
-const within = (sql: Sql, { account_id, days, domain_id, verified }: Span) => sql`
-  account_id = ${account_id} AND domain_id = ${domain_id} AND verified = ${verified}
-  AND day > (now() AT TIME ZONE 'UTC')::date - ${days}::int`

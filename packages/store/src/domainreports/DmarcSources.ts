@@ -73,8 +73,8 @@ export interface Source extends Counts {
   readonly last_day: string
 }
 
-/** Names of reporters that a source lists. */
-const MAX_NAMED_REPORTERS = 10
+/** Names of reporters that a source, or a failure, lists. */
+export const MAX_NAMED_REPORTERS = 10
 
 /** The sources with the most mail. */
 export const sources = Effect.fn("DmarcSources.sources")(function* (span: Span, limit: number) {
@@ -110,6 +110,7 @@ const counts = (sql: Sql) =>
   coalesce(sum(messages) FILTER (WHERE disposition = 'quarantine'), 0)::float8 AS quarantined,
   coalesce(sum(messages) FILTER (WHERE disposition = 'reject'), 0)::float8 AS rejected`)
 
-const within = (sql: Sql, { account_id, days, domain_id, verified }: Span) => sql`
+/** Condition for rows of a span, also of the other tables of reports. */
+export const within = (sql: Sql, { account_id, days, domain_id, verified }: Span) => sql`
   account_id = ${account_id} AND domain_id = ${domain_id} AND verified = ${verified}
   AND day > (now() AT TIME ZONE 'UTC')::date - ${days}::int`

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { Span } from "./DmarcSources.ts"
+import * as DmarcSources from "./DmarcSources.ts"
 import type * as DomainReports from "./DomainReports.ts"
 import { Sql } from "../postgres/Sql.ts"
 
@@ -44,28 +44,21 @@ export interface Failure {
 }
 
 /** Sessions by the policy that the reporters found. */
-export const policies = Effect.fn("TlsResults.policies")(function* (span: Span) {
+export const policies = Effect.fn("TlsResults.policies")(function* (span: DmarcSources.Span) {
   const sql = yield* Sql
   return yield* sql<Policy>`
     SELECT policy, coalesce(sum(sessions) FILTER (WHERE failure = ''), 0)::float8 AS succeeded,
       coalesce(sum(sessions) FILTER (WHERE failure <> ''), 0)::float8 AS failed, max(day)::text AS last_day
-    FROM tls_results WHERE ${within(sql, span)} GROUP BY policy ORDER BY sum(sessions) DESC, policy`
+    FROM tls_results WHERE ${DmarcSources.within(sql, span)} GROUP BY policy ORDER BY sum(sessions) DESC, policy`
 })
 
-/** Names of reporters that a failure lists. */
-const MAX_NAMED_REPORTERS = 10
-
 /** The failures with the most sessions. */
-export const failures = Effect.fn("TlsResults.failures")(function* (span: Span, limit: number) {
+export const failures = Effect.fn("TlsResults.failures")(function* (span: DmarcSources.Span, limit: number) {
   const sql = yield* Sql
   return yield* sql<Failure>`
     SELECT policy, failure, nullif(server, '') AS server, sum(sessions)::float8 AS sessions,
-      (array_agg(DISTINCT reporter))[1:${sql.literal(String(MAX_NAMED_REPORTERS))}] AS reporters,
+      (array_agg(DISTINCT reporter))[1:${sql.literal(String(DmarcSources.MAX_NAMED_REPORTERS))}] AS reporters,
       max(day)::text AS last_day
-    FROM tls_results WHERE ${within(sql, span)} AND failure <> ''
+    FROM tls_results WHERE ${DmarcSources.within(sql, span)} AND failure <> ''
     GROUP BY policy, failure, server ORDER BY sum(sessions) DESC, policy, failure, server LIMIT ${limit}::int`
 })
-
-const within = (sql: Sql, { account_id, days, domain_id, verified }: Span) => sql`
-  account_id = ${account_id} AND domain_id = ${domain_id} AND verified = ${verified}
-  AND day > (now() AT TIME ZONE 'UTC')::date - ${days}::int`

@@ -40,13 +40,5 @@ export const readStreams = Effect.fnUntraced(function* <E>(sql: Client<E>, range
     JOIN events e ON e.account_id = wanted.account_id AND e.stream_id = wanted.stream_id
       AND e.version >= wanted.first AND e.version <= wanted.last
     ORDER BY e.account_id, e.stream_id, e.version`
-  const byStream = new Map<string, Array<EventRow>>()
-  for (const packed of rows) {
-    const row = PackedEvent.open(packed)
-    const key = streamKey(row)
-    const events = byStream.get(key)
-    if (events === undefined) byStream.set(key, [row])
-    else events.push(row)
-  }
-  return byStream
+  return Map.groupBy(rows.map(PackedEvent.open), streamKey)
 })

@@ -65,9 +65,7 @@ export interface UnreachableCell {
 /** The database cannot be reached or queried. `code` is Postgres' (28P01) or the system's (ECONNREFUSED). */
 export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly message: string; readonly code: string }> {}
 
-export const examine = (
-  url: Redacted.Redacted,
-): Effect.Effect<DatabaseFindings, Unreachable | Migrations.MigrationFailed> =>
+export const examine = (url: Redacted.Redacted) =>
   Effect.gen(function* () {
     const keys = yield* CellKeys
     const client = yield* connect(url)

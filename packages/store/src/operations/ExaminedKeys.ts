@@ -28,30 +28,26 @@ export type RunQuery<E> = <Row extends object>(
  * Reads the keys without the services of a node, which would create a missing instance key. Leaves out accounts that are in
  * another cell.
  */
-export const read = <E>(
-  query: RunQuery<E>,
-  strays: ReadonlyArray<string>,
-): Effect.Effect<ReadonlyArray<ExaminedKey>, E> =>
-  Effect.gen(function* () {
-    const domains = yield* query<{ readonly account_id: string; readonly record: DomainRecord }>(
-      "SELECT account_id, record FROM domains WHERE NOT removed AND account_id <> ALL($2::text[]) ORDER BY account_id, id LIMIT $1::int",
-      [MAX_DOMAINS_EXAMINED, strays],
-    )
-    const keys = domains.flatMap(({ account_id, record }) =>
-      Domain.signingKeys(record).map((dkim, nth): Omit<ExaminedKey, "sealed"> => ({
-        ref: { account_id, id: record.domain_id, purpose: dkim.key_ref },
-        domain: record.name,
-        dkim,
-        is_second: nth > 0,
-      })),
-    )
-    const secrets = yield* query<SecretRef & Sealed>(
-      `SELECT account_id, id, purpose, key_id, nonce, ciphertext FROM secrets
+export const read = Effect.fnUntraced(function* <E>(query: RunQuery<E>, strays: ReadonlyArray<string>) {
+  const domains = yield* query<{ readonly account_id: string; readonly record: DomainRecord }>(
+    "SELECT account_id, record FROM domains WHERE NOT removed AND account_id <> ALL($2::text[]) ORDER BY account_id, id LIMIT $1::int",
+    [MAX_DOMAINS_EXAMINED, strays],
+  )
+  const keys = domains.flatMap(({ account_id, record }) =>
+    Domain.signingKeys(record).map((dkim, nth): Omit<ExaminedKey, "sealed"> => ({
+      ref: { account_id, id: record.domain_id, purpose: dkim.key_ref },
+      domain: record.name,
+      dkim,
+      is_second: nth > 0,
+    })),
+  )
+  const secrets = yield* query<SecretRef & Sealed>(
+    `SELECT account_id, id, purpose, key_id, nonce, ciphertext FROM secrets
         JOIN unnest($1::text[], $2::text[], $3::text[]) AS wanted(account_id, id, purpose) USING (account_id, id, purpose)`,
-      (["account_id", "id", "purpose"] as const).map((part) => keys.map((key) => key.ref[part])),
-    )
-    const sealed = new Map(secrets.map((each) => [nameOf(each), each]))
-    return keys.map((key) => ({ ...key, sealed: sealed.get(nameOf(key.ref)) ?? null }))
-  })
+    (["account_id", "id", "purpose"] as const).map((part) => keys.map((key) => key.ref[part])),
+  )
+  const sealed = new Map(secrets.map((each) => [nameOf(each), each]))
+  return keys.map((key): ExaminedKey => ({ ...key, sealed: sealed.get(nameOf(key.ref)) ?? null }))
+})
 
 const nameOf = ({ account_id, id, purpose }: SecretRef) => `${account_id} ${id} ${purpose}`

@@ -46,19 +46,17 @@ export const withIndex = (leaves: Uint8Array, version: number, index: number): U
   return longer
 }
 
-const uuids = (keys: ReadonlyArray<IdKey.IdKey>) => Arrays.texts(keys)
-
 export const read = <E>(sql: Client<E>, keys: ReadonlyArray<IdKey.IdKey>) =>
   Effect.map(
     sql<StreamLeaves>`
-      SELECT stream_key::text AS stream_key, salt, leaves FROM log_leaves WHERE stream_key = ANY(${uuids(keys)}::text[]::uuid[])`,
+      SELECT stream_key::text AS stream_key, salt, leaves FROM log_leaves WHERE stream_key = ANY(${Arrays.texts(keys)}::text[]::uuid[])`,
     (rows) => new Map(rows.map((row) => [IdKey.fromUuid(row.stream_key), row])),
   )
 
 /** Writes the leaves of streams. The salt of a stream that has one, or has had one, stays. */
 export const write = <E>(sql: Client<E>, rows: ReadonlyArray<StreamLeaves>) => sql`
   INSERT INTO log_leaves AS l (stream_key, salt, leaves)
-  SELECT key::uuid, salt, leaves FROM unnest(${uuids(rows.map((row) => row.stream_key))},
+  SELECT key::uuid, salt, leaves FROM unnest(${Arrays.texts(rows.map((row) => row.stream_key))},
     ${Arrays.byteas(rows.map(({ salt }) => salt))}, ${Arrays.byteas(rows.map(({ leaves }) => leaves))})
     AS new(key, salt, leaves)
   ON CONFLICT (stream_key) DO UPDATE SET leaves = excluded.leaves`
@@ -69,7 +67,7 @@ export const erase = <E>(sql: Client<E>, key: IdKey.IdKey, newKey: IdKey.IdKey) 
 
 /** Forgets streams that are removed, or that have left the cell. */
 export const remove = <E>(sql: Client<E>, keys: ReadonlyArray<IdKey.IdKey>) => sql`
-  DELETE FROM log_leaves WHERE stream_key = ANY(${uuids(keys)}::text[]::uuid[])`
+  DELETE FROM log_leaves WHERE stream_key = ANY(${Arrays.texts(keys)}::text[]::uuid[])`
 
 /** Reads streams in the order of their keys. */
 export const page = <E>(sql: Client<E>, after: IdKey.IdKey, limit: number) =>

@@ -2,7 +2,6 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Data, Duration, Effect, Layer, Redacted, type Scope } from "effect"
 import type pg from "pg"
 import { Reactivity } from "effect/reactivity"
-import type { SqlError } from "effect/sql"
 import { KEEPALIVE_AFTER } from "../../postgres/Sockets.ts"
 import { FIRST } from "../../routing/CellName.ts"
 import * as Projections from "./Projections.ts"
@@ -43,12 +42,11 @@ export class Replay extends Context.Service<
   }
 >()("@waybill/store/rebuild/versions/Replay") {
   /** `url` takes statements that make and change tables; `logUrl` is the server of the cell. */
-  static readonly layer = (
-    url: Redacted.Redacted,
-    logUrl: Redacted.Redacted = url,
-  ): Layer.Layer<Replay, SqlError.SqlError> =>
-    Layer.unwrap(
-      Effect.map(LOCK_LIMIT, (limit) => {
+  static readonly layer = (url: Redacted.Redacted, logUrl = url) =>
+    Layer.effect(
+      Replay,
+      Effect.gen(function* () {
+        const limit = yield* LOCK_LIMIT
         const lock_timeout = String(Duration.toMillis(limit))
         const clientOf = (of: Redacted.Redacted) =>
           PgClient.make({
@@ -58,17 +56,11 @@ export class Replay extends Context.Service<
             keepAlive: KEEPALIVE_AFTER,
             startupParameters: { statement_timeout: "0", idle_in_transaction_session_timeout: "0", lock_timeout },
           })
-        const sessionOf = (of: Redacted.Redacted) => open(of, limit)
-        return Layer.effect(
-          Replay,
-          Effect.gen(function* () {
-            const sql = Sqls.of(yield* clientOf(url))
-            const log = Redacted.value(logUrl) === Redacted.value(url) ? sql : Sqls.of(yield* clientOf(logUrl))
-            return Replay.of({ sql, log, url, session: sessionOf(url), lockSession: sessionOf(logUrl) })
-          }),
-        ).pipe(Layer.provide(Reactivity.layer))
+        const sql = Sqls.of(yield* clientOf(url))
+        const log = Redacted.value(logUrl) === Redacted.value(url) ? sql : Sqls.of(yield* clientOf(logUrl))
+        return Replay.of({ sql, log, url, session: open(url, limit), lockSession: open(logUrl, limit) })
       }),
-    )
+    ).pipe(Layer.provide(Reactivity.layer))
 }
 
 const open = (url: Redacted.Redacted, limit: Duration.Duration) =>
