@@ -4,7 +4,6 @@ import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { SilentCells } from "@waybill/store/routing/Cells"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import { Effect, Exit, Scope } from "effect"
-import * as Event from "../../../apps/server/src/providers/formats/ProviderEvent.ts"
 import * as ReturnPathKeys from "../../../apps/server/src/installation/ReturnPathKeys.ts"
 import { readCall } from "../../../apps/server/src/providers/formats/readCall.ts"
 import { findMessages } from "../../../apps/server/src/providers/findMessages.ts"
@@ -72,8 +71,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     const { mail } = yield* setUp()
     const [first, second] = [yield* mail("ana@example.org"), yield* mail("bo@example.org")]
     const find = Effect.fnUntraced(function* (about: Calls.About) {
-      const event = { ...Event.EMPTY, ...about }
-      return (yield* findMessages([event]))(event)
+      return (yield* findMessages([about]))(about)
     })
     assert.isObject(yield* find(first.about("delivered")))
     yield* lockTables("cell_b", "provider_messages")

@@ -23,19 +23,7 @@ import * as ForwardVolume from "./ForwardVolume.ts"
 export const MAX_PER_MINUTE = 1_000
 
 /** The parts of a received mail that a forward is made of. */
-export type Mail = Pick<
-  Received,
-  | "automatic"
-  | "domain"
-  | "envelope"
-  | "from"
-  | "inbound_id"
-  | "message_id"
-  | "references"
-  | "sha256"
-  | "size_bytes"
-  | "subject"
->
+export type Mail = Omit<Received, "_tag" | "at" | "auth" | "email_id" | "mailbox_hash" | "reply_to" | "thread_id">
 
 /** Returns the draft of a mail that is sent on. Its content is that of the received mail, and is not stored again. */
 export const draftOf = (

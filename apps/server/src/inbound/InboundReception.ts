@@ -120,13 +120,7 @@ const NO_FORWARDS = Result.succeed({ answer: [], append: [] } as const)
 /** Without forwards, nothing is read of the account that only they ask for. */
 const forwardingOf = Effect.fnUntraced(function* (
   account_id: AccountId,
-  {
-    envelope,
-    heading,
-    id,
-    sha256,
-    size_bytes,
-  }: Pick<Inbound.Arrival, "envelope" | "heading" | "id" | "sha256" | "size_bytes">,
+  { envelope, heading, id, sha256, size_bytes }: Omit<Inbound.Arrival, "plan">,
   wanted: ReadonlyArray<Forwarding.Wanted>,
 ) {
   const [first] = envelope.to

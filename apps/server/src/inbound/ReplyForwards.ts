@@ -1,16 +1,14 @@
 import * as Email from "@waybill/domain/email/Email"
-import type * as Address from "@waybill/domain/values/Address"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Forward from "@waybill/domain/inbound/Forward"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { Effect } from "effect"
 
 /** Returns the addresses that answers to an email are sent on to; none if its sender has not asked for that. */
 export const targetsOf = Effect.fn("ReplyForwards.targetsOf")(function* (
   account_id: Id.AccountId,
   email_id: Id.EmailId,
-): Effect.fn.Return<ReadonlyArray<Address.Address>, StoreUnavailable, EventStore> {
+) {
   const state = yield* (yield* EventStore).state(Email, { account_id, stream_id: email_id })
   if (state._tag === "NotCreated" || state.accepted.reply_tracking?.forward !== true) return []
   const { from, reply_to } = state.accepted

@@ -65,17 +65,7 @@ export const forwardShown =
     reason: refusal ?? null,
   })
 
-const WORST_FIRST = [
-  "bounced",
-  "failed",
-  "complained",
-  "suppressed",
-  "canceled",
-  "queued",
-  "deferred",
-  "sent",
-  "delivered",
-]
+const WORST_FIRST = "bounced failed complained suppressed canceled queued deferred sent delivered".split(" ")
 const IN_PROGRESS: ReadonlySet<string> = new Set(["queued", "deferred"])
 
 /** The worst state of the recipients: with two of whom one bounced, the forward bounced. */

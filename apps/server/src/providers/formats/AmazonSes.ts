@@ -35,7 +35,6 @@ export const read: Event.Read = (value) => {
   const kind = isSuppressed && type.kind === "complained" ? "bounced" : type.kind
   const at = Event.time(detail["timestamp"]) ?? Event.time(mail["timestamp"])
   const common = {
-    ...Event.EMPTY,
     at,
     ref,
     messageId: Event.header(mail["headers"], "message-id"),

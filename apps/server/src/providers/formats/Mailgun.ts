@@ -23,7 +23,6 @@ export const read: Event.Read = (value) => {
   const detail = Event.text(delivery["message"]) ?? Event.text(delivery["description"])
   return [
     {
-      ...Event.EMPTY,
       kind,
       // An id is of one event within a day only.
       id: `${id} ${String(Event.number(data["timestamp"]) ?? "")}`,

@@ -41,7 +41,6 @@ export const read: Event.Read = (value) => {
   const url = Event.text(call["OriginalLink"])
   return [
     {
-      ...Event.EMPTY,
       kind,
       id: `${ref} ${kind} ${recipient ?? ""} ${String(call["ID"] ?? "")} ${at ?? ""} ${url ?? ""}`,
       at,

@@ -12,45 +12,28 @@ export interface ProviderEvent {
   /** Equal in every call that reports this event. */
   readonly id: string
   /** When it happened, as the provider says, in milliseconds. */
-  readonly at: number | undefined
+  readonly at?: number | undefined
   /** Our Message-ID, where the provider reports it. */
-  readonly messageId: string | undefined
+  readonly messageId?: string | undefined
   /** Our return path, whole or its local part, where the provider reports it: it names the account. */
-  readonly returnPath: string | undefined
+  readonly returnPath?: string | undefined
   /** The provider's own id of the message. */
-  readonly ref: string | undefined
-  readonly recipient: string | undefined
+  readonly ref?: string | undefined
+  readonly recipient?: string | undefined
   /** For a bounce: whether the provider says that the address does not work. */
-  readonly isHard: boolean
-  readonly code: number | undefined
-  readonly status: string | undefined
-  readonly text: string | undefined
-  readonly mx: string | undefined
-  readonly feedback: string | undefined
-  readonly url: string | undefined
-  readonly userAgent: string | undefined
-  readonly ip: string | undefined
+  readonly isHard?: boolean | undefined
+  readonly code?: number | undefined
+  readonly status?: string | undefined
+  readonly text?: string | undefined
+  readonly mx?: string | undefined
+  readonly feedback?: string | undefined
+  readonly url?: string | undefined
+  readonly userAgent?: string | undefined
+  readonly ip?: string | undefined
 }
 
 /** Reads one object of a call: its events, `ignored` for one of a kind that says nothing, or undefined if it is none. */
 export type Read = (value: unknown) => ReadonlyArray<ProviderEvent> | "ignored" | undefined
-
-export const EMPTY = {
-  at: undefined,
-  messageId: undefined,
-  returnPath: undefined,
-  ref: undefined,
-  recipient: undefined,
-  isHard: false,
-  code: undefined,
-  status: undefined,
-  text: undefined,
-  mx: undefined,
-  feedback: undefined,
-  url: undefined,
-  userAgent: undefined,
-  ip: undefined,
-} as const
 
 const MAX_TEXT_CHARS = 2_048
 
@@ -121,13 +104,11 @@ export const addressOf = (value: unknown): string | undefined =>
   /<([^<>]+)>\s*$/u.exec(text(value) ?? "")?.[1] ?? text(value)
 
 /** Subtypes of Amazon, which Resend has too: the address is on a list of the provider and was not tried. */
-const SUPPRESSED: ReadonlySet<unknown> = new Set([
-  "Suppressed",
-  "OnAccountSuppressionList",
-  "OnTenantSuppressionList",
-  "EmailValidationSuppressed",
-  "UnsubscribedRecipient",
-])
+const SUPPRESSED: ReadonlySet<unknown> = new Set(
+  "Suppressed OnAccountSuppressionList OnTenantSuppressionList EmailValidationSuppressed UnsubscribedRecipient".split(
+    " ",
+  ),
+)
 export const isSuppressed = (subtype: unknown): boolean => SUPPRESSED.has(subtype)
 
 /** The provider's id of a message in its plain form: without angle brackets and host, in lower case. */

@@ -33,7 +33,6 @@ export const read: Event.Read = (value) => {
   const recipient = recipientOf(data["to"])
   return [
     {
-      ...Event.EMPTY,
       kind,
       id: `${ref} ${kind} ${recipient ?? ""} ${at ?? ""} ${Event.text(click["link"]) ?? ""}`,
       at,

@@ -22,7 +22,6 @@ export const read: Event.Read = (value) => {
   const detail = Event.text(event["reason"]) ?? Event.text(event["response"])
   return [
     {
-      ...Event.EMPTY,
       kind,
       id,
       at: Event.seconds(event["timestamp"]),

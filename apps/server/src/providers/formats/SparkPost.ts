@@ -39,7 +39,6 @@ export const read: Event.Read = (value) => {
   const detail = Event.text(event["raw_reason"]) ?? Event.text(event["reason"])
   return [
     {
-      ...Event.EMPTY,
       kind,
       id,
       at: Event.seconds(event["timestamp"]) ?? Event.time(event["timestamp"]),

@@ -47,44 +47,34 @@ export class SigningKeys extends Context.Service<
         }))
       })
 
-      const store = (key: Dkim.Key): Dkim.Key => {
-        opened.set(key.id, key)
-        return key
-      }
-
-      const logOnce = (message: string, id: string, { name }: DomainRecord, { selector }: DkimKey) =>
-        Effect.suspend(() => {
-          if (logged.get(id) === true) return Effect.void
-          logged.set(id, true)
-          return Effect.logWarning(message, { domain: name, selector })
-        })
-
-      const firstKey = Effect.fnUntraced(function* (account_id: string, domain: DomainRecord, dkim: DkimKey) {
+      const keyOf = Effect.fnUntraced(function* (
+        account_id: string,
+        domain: DomainRecord,
+        dkim: DkimKey,
+        isFirst: boolean,
+      ) {
         const id = idOf(account_id, domain.domain_id, dkim)
         const cached = opened.get(id)
         if (cached !== undefined) return cached
-        const key = yield* open(account_id, domain, dkim)
-        if (Option.isSome(key)) return store(key.value)
-        yield* logOnce(NO_FIRST_KEY, id, domain, dkim)
+        const key = Option.getOrUndefined(yield* open(account_id, domain, dkim))
+        if (key !== undefined && (isFirst || (yield* Dkim.canSign(key)))) {
+          opened.set(id, key)
+          return key
+        }
+        if (logged.get(id) === true) return undefined
+        logged.set(id, true)
+        const { selector } = dkim
+        yield* Effect.logWarning(isFirst ? NO_FIRST_KEY : NO_SECOND_KEY, { domain: domain.name, selector })
         return undefined
-      })
-
-      const secondKey = Effect.fnUntraced(function* (account_id: string, domain: DomainRecord, dkim: DkimKey) {
-        const id = idOf(account_id, domain.domain_id, dkim)
-        const cached = opened.get(id)
-        if (cached !== undefined) return [cached]
-        const key = yield* open(account_id, domain, dkim)
-        if (Option.isSome(key) && (yield* Dkim.canSign(key.value))) return [store(key.value)]
-        yield* logOnce(NO_SECOND_KEY, id, domain, dkim)
-        return []
       })
 
       const read = Effect.fnUntraced(function* (account_id: string, domain: DomainRecord) {
         const [dkim, ...more] = Domain.signingKeys(domain)
-        const key = yield* firstKey(account_id, domain, dkim)
+        const key = yield* keyOf(account_id, domain, dkim, true)
         // Many receivers check only the first key, so mail is not signed by the second alone.
         if (key === undefined) return []
-        return [key, ...(yield* Effect.forEach(more, (each) => secondKey(account_id, domain, each))).flat()]
+        const others = yield* Effect.forEach(more, (each) => keyOf(account_id, domain, each, false))
+        return [key, ...others.flatMap((other) => other ?? [])]
       })
 
       return SigningKeys.of({

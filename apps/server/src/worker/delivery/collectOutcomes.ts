@@ -19,7 +19,7 @@ export const collectOutcomes = Effect.fnUntraced(function* (
   job: PipelineJob,
   recipients: ReadonlyArray<Recipient.Recipient>,
   { limit, sending }: Transactions,
-): Effect.fn.Return<ReadonlyArray<Attempted>> {
+) {
   const reported = new Map<string, Transport.RecipientOutcome>()
   const report = (outcome: Transport.RecipientOutcome) => void reported.set(outcome.recipient, outcome)
   const soFar = (): ReadonlyArray<Attempted> =>

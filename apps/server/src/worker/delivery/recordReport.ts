@@ -1,4 +1,3 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as Address from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
 import * as EmailReport from "@waybill/domain/email/EmailReport"
@@ -47,16 +46,13 @@ interface RecipientFact {
  * Appends the facts of a report, and suppresses its address in the same commit if need be. Returns the number of events,
  * which is 0 for a report that was recorded before.
  */
-export const recordReport = (
-  about: About,
-  facts: ReadonlyArray<ReportFact>,
-): Effect.Effect<number, TooEarly | StoreUnavailable, EventStore | PgClient.PgClient> =>
+export const recordReport = (about: About, facts: ReadonlyArray<ReportFact>) =>
   Cells.inCellOf(about.account_id, recordHere(about, facts))
 
 const recordHere = Effect.fn("recordReport")(function* (
   { account_id, address, ...bounced }: About,
   facts: ReadonlyArray<ReportFact>,
-): Effect.fn.Return<number, TooEarly | StoreUnavailable, EventStore | PgClient.PgClient> {
+) {
   const { emailId } = bounced
   const store = yield* EventStore
   const { history, state } = yield* store.load(Email, { account_id, stream_id: emailId })
@@ -93,17 +89,7 @@ const recordHere = Effect.fn("recordReport")(function* (
     )
 })
 
-const decide = (
-  view: View,
-  emailId: About["emailId"],
-  recipientFacts: ReadonlyArray<RecipientFact>,
-): Result.Result<
-  {
-    readonly append: ReadonlyArray<Append>
-    readonly answer: number
-  },
-  "nothing new" | "too early"
-> => {
+const decide = (view: View, emailId: About["emailId"], recipientFacts: ReadonlyArray<RecipientFact>) => {
   const now = view.now as Timestamp.Timestamp
   const isInFlight = (view.facts.outbox(emailId)?.lease_token ?? null) !== null
   const { events, state, take } = NewSuppression.decisionsOn(view.state<Email.State>(Email, emailId))
@@ -112,14 +98,14 @@ const decide = (
     const decision = decisionOf(now, each)
     if (decision === undefined) continue
     if (each.shared && isWaiting(state(), each.recipient)) {
-      if (isInFlight) return Result.fail("too early")
+      if (isInFlight) return Result.fail("too early" as const)
       continue
     }
     if (take(decision) && each.suppress !== undefined)
       suppressed.push(...NewSuppression.append(view, each.suppress, emailId))
   }
   return events.length === 0
-    ? Result.fail("nothing new")
+    ? Result.fail("nothing new" as const)
     : Result.succeed({ append: [{ aggregate: Email, id: emailId, events }, ...suppressed], answer: events.length })
 }
 
