@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import * as SteeringInstructions from "../../../apps/server/src/accept/SteeringInstructions.ts"
+import * as SteeringInstructions from "../../../apps/server/src/smtp/submitted/SteeringInstructions.ts"
 import { assert, it } from "../../support/effectTest.ts"
 import { processorMs } from "../../support/processorMs.ts"
 

@@ -66,20 +66,26 @@ layer(Smtp.layer, { excludeTestServices: true })("mail of a template by SMTP", (
     )
   })
 
-  it.effect("names variables without a value in the reply, between the lines that programs read", function* () {
-    const { acme, port } = yield* setUp
-    yield* publish(acme.account_id, "free", { ...source, variables: null })
-    const headers = { "X-Waybill-Template": "free", "X-Waybill-Variables": '{"order": 7}' }
-    const client = Smtp.transport(port, acme.secret)
-    const mail = { from: `hi@${acme.domain}`, to: "ana@example.org", headers }
-    const { response } = yield* Effect.promise(() => client.sendMail(mail)).pipe(
-      Effect.ensuring(Effect.sync(() => client.close())),
-    )
-    assert.match(
-      response,
-      /^250-2\.0\.0 Accepted: 250 Ok \S+\n250-2\.0\.0 Warning: Variables without a value: name\n250 2\.0\.0 Ok: queued as msg_\w+$/u,
-    )
-  })
+  it.effect(
+    "warns of variables without a value and of no body in the reply, between the lines that programs read",
+    function* () {
+      const { acme, port } = yield* setUp
+      yield* publish(acme.account_id, "free", { ...source, variables: null })
+      const headers = { "X-Waybill-Template": "free", "X-Waybill-Variables": '{"order": 7}' }
+      const replyTo = Effect.fnUntraced(function* (more: SendMailOptions) {
+        const client = Smtp.transport(port, acme.secret)
+        const mail = { from: `hi@${acme.domain}`, to: "ana@example.org", ...more }
+        return (yield* Effect.promise(() => client.sendMail(mail)).pipe(
+          Effect.ensuring(Effect.sync(() => client.close())),
+        )).response
+      })
+      assert.match(
+        yield* replyTo({ headers }),
+        /^250-2\.0\.0 Accepted: 250 Ok \S+\n250-2\.0\.0 Warning: Variables without a value: name\n250 2\.0\.0 Ok: queued as msg_\w+$/u,
+      )
+      assert.match(yield* replyTo({ text: "" }), /\n250-2\.0\.0 Warning: The message has no body\n/u)
+    },
+  )
 
   it.effect("is refused as over HTTP, in one sentence with all that is wrong", function* () {
     const { acme, send } = yield* setUp

@@ -46,9 +46,7 @@ export const currentSender = Effect.gen(function* (): Effect.fn.Return<Sender, n
 export interface Message<E> {
   readonly id: Id.EmailId
   /** The draft, or the reason why the message is malformed. */
-  readonly draft: Result.Result<Draft.Draft, E>
-  /** Rebuilds the draft inside the transaction, from streams that the request loads. */
-  readonly rebuild?: (view: View) => Result.Result<Draft.Draft, E>
+  readonly draft: Result.Result<Draft.Draft<E>, E>
 }
 
 /** A request to accept messages, whichever way it came in. */
@@ -57,8 +55,6 @@ export interface AcceptRequest<A, E, F> {
   /** The moment of the request, which the ids of its messages begin with. */
   readonly at: Timestamp.Timestamp
   readonly messages: ReadonlyArray<Message<E>>
-  /** Emails to load besides the new ones. */
-  readonly load?: ReadonlyArray<Id.EmailId>
   /** The rehearsal that the messages are part of. Nothing is written then. */
   readonly rehearsal?: Rehearsal.Rehearsal | undefined
   /**
@@ -75,14 +71,10 @@ export interface Accepted {
 
 export type Verdict<E> = Result.Result<Accepted, E | Acceptance.Refusal>
 
-/**
- * Returns the commit that accepts the messages of a request: their events, content and volume in one transaction. Send,
- * batch, resend and SMTP submission all pass here.
- */
+/** Returns the commit that accepts the messages of a request: their events, content and volume in one transaction. */
 export const accept = <A, E, F>({
   answer,
   at,
-  load = [],
   messages,
   rehearsal,
   sender,
@@ -91,7 +83,7 @@ export const accept = <A, E, F>({
   return {
     streams: [
       ...messages.map(({ id }) => ({ aggregate: Email, id, isNew: true })),
-      ...load.map((id) => ({ aggregate: Email, id })),
+      ...drafts.flatMap(({ source }) => source ?? []),
     ],
     needs: Draft.needsOf(drafts, at, sender.key?.test_clock),
     bytes: Draft.bytesOf(drafts),
@@ -100,11 +92,10 @@ export const accept = <A, E, F>({
       const content: Array<ContentRow> = []
       const verdicts: Array<Verdict<E>> = []
       let sums = rehearsal?.sums ?? Rehearsal.NOTHING
-      for (const { draft, id, rebuild } of messages) {
-        const current = rebuild === undefined ? draft : rebuild(view)
-        const decided = Result.flatMap(current, (each) => decide(view, sender, id, each, at, sums))
+      for (const { draft, id } of messages) {
+        const decided = Result.flatMap(draft, (each) => decideOn(view, sender, id, each, at, sums))
         if (Result.isSuccess(decided)) {
-          append.push({ aggregate: Email, id, events: decided.success.events }, ...decided.success.named)
+          append.push(...decided.success.append)
           content.push(...decided.success.content)
           sums = Rehearsal.add(sums, decided.success)
         }
@@ -116,25 +107,14 @@ export const accept = <A, E, F>({
   }
 }
 
-/** Returns the work that accepts a request of one message. */
-export const acceptDraft = <A>(
-  sender: Sender,
-  id: Id.EmailId,
-  draft: Draft.Draft,
-  at: Timestamp.Timestamp,
-  answer: (accepted: Accepted) => A,
-) => accept({ sender, at, messages: [{ id, draft: Result.succeed(draft) }], answer: only(answer) })
-
 /** The API's answer for an accepted message. */
 export const queued = ({ created_at, id }: Accepted) => ({ id, status: "queued" as const, created_at })
 
-/** Returns the answer of a request for one message: made from the accepted message, or its refusal. */
-export const only =
-  <A>(answer: (accepted: Accepted) => A) =>
-  <E>([verdict]: ReadonlyArray<Verdict<E>>): Result.Result<A, E | Acceptance.Refusal> => {
-    if (verdict === undefined) throw new Error("a request without a message")
-    return Result.map(verdict, answer)
-  }
+/** Answers a request for one message: acknowledges it, or refuses it. */
+export const acknowledge = <E>([verdict]: ReadonlyArray<Verdict<E>>) => {
+  if (verdict === undefined) throw new Error("a request without a message")
+  return Result.map(verdict, queued)
+}
 
 const clockOf = (
   { facts }: View,
@@ -146,6 +126,27 @@ const clockOf = (
   return { id, now: clock?.removed === false ? clock.now : undefined }
 }
 
+/** Decides about one message, and about its source with it. */
+const decideOn = <E>(
+  view: View,
+  sender: Sender,
+  id: Id.EmailId,
+  draft: Draft.Draft<E>,
+  at: Timestamp.Timestamp,
+  before: Rehearsal.Sums,
+) => {
+  const { source } = draft
+  if (source === undefined) return decide(view, sender, id, draft, at, before)
+  return Result.flatMap(source.rebuild?.(view) ?? Result.succeed(draft), (current) =>
+    Result.flatMap(decide(view, sender, id, current, at, before), (decided) =>
+      Result.map(source.record(view, id, decided.created_at), (events) => ({
+        ...decided,
+        append: [...decided.append, { aggregate: source.aggregate, id: source.id, events }],
+      })),
+    ),
+  )
+}
+
 /**
  * Decides about one message, after those of the request that `before` sums up. `at` is the moment of its id, not of the commit: a batch that commits after midnight of the
  * first must not count in a month whose volume it has not loaded.
@@ -154,7 +155,7 @@ const decide = (
   view: View,
   sender: Sender,
   id: Id.EmailId,
-  { blobs, command, nameCopy, original }: Draft.Draft,
+  { blobs, command, original }: Pick<Draft.Draft, "blobs" | "command" | "original">,
   at: Timestamp.Timestamp,
   before: Rehearsal.Sums,
 ) => {
@@ -217,8 +218,7 @@ const decide = (
     const days = Livemode.isLive(account_id) ? account.content_days : Content.TEST_CONTENT_DAYS
     const expires_on = Timestamp.dayAfter(at, days)
     return {
-      events,
-      named: nameCopy?.(id, queued.created_at) ?? [],
+      append: [{ aggregate: Email, id, events }] as ReadonlyArray<Append>,
       created_at: queued.created_at,
       content: blobs.map((blob): ContentRow => ({ account_id, ...blob, expires_on })),
       recipients: UsageChange.volumeOf(recipients.length - unreached.length),

@@ -1,4 +1,6 @@
 import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
+import * as Sendable from "@waybill/api/schemas/send/Sendable"
+import type { TemplatedMessage } from "@waybill/api/schemas/send/TemplatedMessage"
 import * as Acceptance from "@waybill/domain/email/Acceptance"
 import * as Header from "@waybill/domain/email/Header"
 import type * as Id from "@waybill/domain/values/Id"
@@ -7,19 +9,45 @@ import * as Address from "@waybill/domain/values/Address"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as MediaType from "@waybill/mail/compose/MediaType"
 import { bareContentId } from "@waybill/mail/compose/Message"
-import type { Append } from "@waybill/store/commit/Commit"
+import type { Append, View } from "@waybill/store/commit/Commit"
 import type { Needs } from "@waybill/store/facts/Facts"
 import * as Content from "@waybill/store/content/Content"
+import { identity, Result } from "effect"
+import type { Filled } from "../templates/Templating.ts"
 
 /** A message as requested, and the content to store for it. */
-export interface Draft {
+export interface Draft<E = never> {
   readonly command: Acceptance.Command
   readonly blobs: ReadonlyArray<Content.Blob>
   /** The message that this one resends. */
   readonly original?: Acceptance.Context["original"]
-  /** Names the copy in the history of the message that this one resends. */
-  readonly nameCopy?: (copy: Id.EmailId, at: Timestamp.Timestamp) => ReadonlyArray<Append>
+  readonly source?: Source<E>
 }
+
+/** The stream of the message that a draft copies, answers or sends on. The commit loads it. */
+export interface Source<E> extends Pick<Append, "aggregate" | "id"> {
+  /** Rebuilds the draft inside the transaction. */
+  readonly rebuild?: (view: View) => Result.Result<Draft<E>, E>
+  /** Returns the events that name the new message in the stream. */
+  readonly record: (view: View, id: Id.EmailId, at: Timestamp.Timestamp) => Result.Result<Append["events"], E>
+}
+
+/** A message to send: its draft, or why there is none, or what its draft is made of. */
+export type Outgoing<E = never> = Result.Result<Draft<E>, E> | Templated
+
+/** A message that is made of a template. */
+export interface Templated {
+  readonly message: TemplatedMessage
+  readonly finish: (draft: Draft) => Draft
+}
+
+/** Returns a message of the API to send. `finish` adds to its draft what only another way in can say. */
+export const outgoing = (message: Sendable.Sendable, finish: Templated["finish"] = identity): Outgoing =>
+  Sendable.isTemplated(message) ? { message, finish } : Result.succeed(finish(fromMessage(message)))
+
+/** Returns the draft of a message that was made of a template. */
+export const fromTemplate = ({ finish }: Templated, { message, used }: Filled): Draft =>
+  finish(fromMessage(message, used))
 
 /** Returns the draft of a message. A missing text part is derived when the mail is composed, to keep acceptance cheap. */
 export const fromMessage = (message: EmailMessage, template?: Acceptance.UsedTemplate): Draft => {
@@ -99,7 +127,11 @@ export const recipientKeys = ({ bcc, cc, to }: Acceptance.Command): ReadonlyArra
 export const monthOf = (at: Timestamp.Timestamp): string => at.slice(0, "2026-11".length)
 
 /** Returns the facts that a transaction has to load to decide about the drafts of a sender. */
-export const needsOf = (drafts: ReadonlyArray<Draft>, at: Timestamp.Timestamp, clock: Id.TestClockId | undefined) =>
+export const needsOf = (
+  drafts: ReadonlyArray<Pick<Draft, "command">>,
+  at: Timestamp.Timestamp,
+  clock: Id.TestClockId | undefined,
+) =>
   ({
     ...clocksOf(drafts, clock),
     domains: drafts.flatMap(({ command }) => domainsOf(command)),
@@ -108,11 +140,14 @@ export const needsOf = (drafts: ReadonlyArray<Draft>, at: Timestamp.Timestamp, c
     ...(drafts.some(({ command }) => command.scheduled_at !== null) ? { unsent: monthOf(at) } : {}),
   }) satisfies Needs
 
-const clocksOf = (drafts: ReadonlyArray<Draft>, clock: Id.TestClockId | undefined): Pick<Needs, "clocks"> => {
+const clocksOf = (
+  drafts: ReadonlyArray<Pick<Draft, "command">>,
+  clock: Id.TestClockId | undefined,
+): Pick<Needs, "clocks"> => {
   const clocks = drafts.map(({ command }) => command.test_clock ?? clock).filter((id) => id !== undefined)
   return clocks.length === 0 ? {} : { clocks: [...new Set(clocks)] }
 }
 
 /** Approximate size of the drafts in a commit. */
-export const bytesOf = (drafts: ReadonlyArray<Draft>): number =>
+export const bytesOf = (drafts: ReadonlyArray<Pick<Draft, "command">>): number =>
   drafts.reduce((sum, { command }) => sum + command.size_bytes, 0)

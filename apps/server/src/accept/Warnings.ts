@@ -1,5 +1,5 @@
 import * as Content from "@waybill/domain/email/Content"
-import type * as EmailEvent from "@waybill/domain/email/EmailEvent"
+import type { Command } from "@waybill/domain/email/Acceptance"
 
 /** The response header `Warning` (RFC 7234 §5.5; 199 is any text), if there is something to warn of. */
 export interface Headers {
@@ -18,46 +18,42 @@ const inHeader = (text: string): string => text.replaceAll(/[^\x20-\x7e]|["\\]/g
 const NONE: Headers = {}
 const warn = (...texts: ReadonlyArray<string>): Headers =>
   texts.length === 0 ? NONE : { warning: texts.map((text) => `199 - "${inHeader(text)}"`).join(", ") }
-const WITHOUT_BODY = warn(Content.NO_BODY)
-
-/** Warns of a message that is delivered empty. That is allowed, and rarely meant. */
-export const ofMessage = (message: Content.Body): Headers => (Content.hasBody(message) ? NONE : WITHOUT_BODY)
 
 const listed = (items: ReadonlyArray<string | number>, most: number): string =>
   `${items.slice(0, most).join(", ")}${items.length > most ? ` and ${items.length - most} more` : ""}`
 
-export const variables = (names: ReadonlyArray<string>): string =>
+const variables = (names: ReadonlyArray<string>): string =>
   `Variables without a value: ${listed(names, MAX_NAMED_VARIABLES)}`
-
-/** Warns of the variables that a template has written without a value. */
-export const ofVariables = (missing: ReadonlyArray<string>): Headers =>
-  missing.length === 0 ? NONE : warn(variables(missing))
 
 const messages = (indexes: ReadonlyArray<number>): string =>
   `${indexes.length === 1 ? "Message" : "Messages"} ${listed(indexes, MAX_NAMED_MESSAGES)}`
 
+type Accepted = Pick<Command, "content" | "template">
+
 /** Warns of the messages of a batch that are delivered empty, by their indexes, and of those with variables without a value. */
-export const ofBatch = (
-  empty: ReadonlyArray<number>,
-  missing: ReadonlyMap<number, ReadonlyArray<string>> = new Map(),
-): Headers =>
-  warn(
-    ...(empty.length === 0 ? [] : [`${messages(empty)} ${empty.length === 1 ? "has" : "have"} no body`]),
-    ...(missing.size === 0
-      ? []
-      : [`${messages([...missing.keys()])}: ${variables([...new Set([...missing.values()].flat())])}`]),
+export const ofBatch = (accepted: ReadonlyArray<readonly [index: number, message: Accepted]>): Headers => {
+  const empty = accepted.flatMap(([index, { content }]) => (hasBody(content) ? [] : [index]))
+  const missing = accepted.flatMap(([index, { template }]) =>
+    template?.missing === undefined ? [] : [[index, template.missing] as const],
   )
+  const names = new Set(missing.flatMap(([, each]) => each))
+  return warn(
+    ...(empty.length === 0 ? [] : [`${messages(empty)} ${empty.length === 1 ? "has" : "have"} no body`]),
+    ...(missing.length === 0 ? [] : [`${messages(missing.map(([index]) => index))}: ${variables([...names])}`]),
+  )
+}
 
-type Accepted = Pick<EmailEvent.EmailQueued, "content" | "template">
-
-/** Warns of a message that was accepted before. */
-export const ofAccepted = (accepted: Accepted): Headers => warn(...notesOf(accepted))
+/** Warns of a message that is delivered empty, or with variables without a value. That is allowed, and rarely meant. */
+export const ofMessage = (accepted: Accepted | undefined): Headers => warn(...notesOf(accepted))
 
 /** Returns what a timeline notes about the acceptance of a message. */
-export const notesOf = ({ content, template }: Accepted): ReadonlyArray<string> => [
-  ...(hasBody(content) ? [] : [Content.NO_BODY]),
-  ...(template?.missing === undefined ? [] : [variables(template.missing)]),
-]
+export const notesOf = (accepted: Accepted | undefined): ReadonlyArray<string> =>
+  accepted === undefined
+    ? []
+    : [
+        ...(hasBody(accepted.content) ? [] : [Content.NO_BODY]),
+        ...(accepted.template?.missing === undefined ? [] : [variables(accepted.template.missing)]),
+      ]
 
 const hasBody = ({ attachments, has_html, has_text }: Content.Content): boolean =>
   has_html || has_text || attachments.some(({ entity }) => entity)

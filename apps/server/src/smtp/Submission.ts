@@ -9,21 +9,24 @@ import * as Submitted from "@waybill/mail/reading/Submitted"
 import * as Cells from "@waybill/store/routing/Cells"
 import { Admission, type Verdict } from "@waybill/store/admission/Admission"
 import type { AdmittedKey } from "@waybill/store/admission/AdmittedKey"
-import type { EventStore } from "@waybill/store/commit/EventStore"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import { Provenance } from "@waybill/store/log/Provenance"
 import * as ValidKeys from "@waybill/store/admission/ValidKeys"
 import { Duration, Effect, Layer, Result } from "effect"
 import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewApiKeys from "../operate/NewApiKeys.ts"
-import { acceptSubmitted } from "../accept/acceptSubmitted.ts"
+import * as AcceptCommit from "../accept/AcceptCommit.ts"
+import * as Send from "../accept/Send.ts"
 import * as Warnings from "../accept/Warnings.ts"
 import type { ListenerLimits } from "./ListenerLimits.ts"
+import * as NewIds from "../process/NewIds.ts"
 import * as InjectedFaults from "../requests/InjectedFaults.ts"
 import * as Listener from "./Listener.ts"
 import { ofRefusal, reply, type SmtpReply } from "./SmtpReply.ts"
 import * as Replies from "./session/Replies.ts"
 import type { SmtpClient, Transaction } from "./session/SessionHandlers.ts"
 import type { Programs } from "../templates/Programs.ts"
-import * as SubmittedEmail from "../accept/SubmittedEmail.ts"
+import * as SubmittedEmail from "./submitted/SubmittedEmail.ts"
 
 /** Maximum number of connections of a process. Each holds a socket and possibly a message. */
 export const MAX_CONNECTIONS = 1000
@@ -189,15 +192,45 @@ const submit = Effect.fnUntraced(function* (
   // A body may take minutes to arrive, and the key may have been revoked meanwhile.
   const verdict = yield* ValidKeys.check(login.hash, address)
   if (verdict !== "valid") return yield* ofRefusal(new RequestRefusal.Unauthorized({ why: verdict }))
-  const sender = { account_id: key.account_id, key, address, tracks }
-  const accepted = yield* Effect.mapError(acceptSubmitted(sender, read), (refusal) =>
-    refusal instanceof StoreUnavailable ? refusal : ofRefusal(refusal),
+  const request_id = yield* NewIds.newId("RequestId")
+  const provenance = {
+    actor: { type: "api_key", id: key.id },
+    request_id,
+    correlation_id: request_id,
+    causation_id: null,
+    address,
+  } as const
+  const caller = yield* callerOf(key, read.idempotency, tracks)
+  const { answer, commands, isReplayed } = yield* Send.send(caller, [read.email], AcceptCommit.acknowledge).pipe(
+    Effect.provideService(Provenance, provenance),
+    Effect.mapError((refusal) => (refusal instanceof StoreUnavailable ? refusal : ofRefusal(refusal))),
   )
-  const { id, missing } = accepted.answer
   // Symfony and Laravel read the id from a line that ends as the first does, and PHPMailer from the last one.
   return [
-    Replies.line("2.0.0", `Accepted: 250 Ok ${Uuid.of(id) ?? ""}`),
-    ...(missing === undefined ? [] : [Replies.line("2.0.0", `Warning: ${Warnings.variables(missing)}`)]),
-    Replies.line("2.0.0", `Ok: queued as ${id}${accepted.isReplayed ? " (idempotent replay)" : ""}`),
+    Replies.line("2.0.0", `Accepted: 250 Ok ${Uuid.of(answer.id) ?? ""}`),
+    ...Warnings.notesOf(commands[0]).map((note) => Replies.line("2.0.0", `Warning: ${note}`)),
+    Replies.line("2.0.0", `Ok: queued as ${answer.id}${isReplayed ? " (idempotent replay)" : ""}`),
   ].join("\n")
 })
+
+/** Distinct from every route of the API: the same key used over SMTP and over HTTP is two requests. */
+const ROUTE = "SMTP DATA"
+
+/** The fingerprint includes the domain that the key is bound to, so that another key does not learn of the message. */
+const callerOf = (
+  key: AdmittedKey,
+  request: { readonly key: string; readonly fingerprint: string } | undefined,
+  tracks: boolean,
+): Effect.Effect<Send.Caller, never, EventStore> => {
+  const { account_id, domain } = key
+  const idempotency = request && {
+    account_id,
+    route: ROUTE,
+    key: request.key,
+    fingerprint: domain === null ? request.fingerprint : `${request.fingerprint} ${domain}`,
+  }
+  return Effect.map(EventStore, (store) => ({
+    sender: { account_id, key, tracks },
+    target: { store, account_id, idempotency },
+  }))
+}

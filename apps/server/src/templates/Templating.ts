@@ -81,8 +81,22 @@ const unusable = (reason: TemplateRefusal.TemplateUnusable["reason"], asked: str
     ...(named === undefined ? {} : { named }),
   })
 
-/** Makes a message of its template. */
-export const fill = Effect.fnUntraced(function* (account_id: Id.AccountId, found: Found, message: TemplatedMessage) {
+/** Makes a message of its template. A guess that was right is kept, also if it was a refusal. */
+export const fill = (
+  account_id: Id.AccountId,
+  found: Found,
+  message: TemplatedMessage,
+  guess?: Guess,
+): Effect.Effect<Filled, Effect.Error<Making>, Effect.Services<Making>> =>
+  guess !== undefined &&
+  Equal.equals(found.current.get(nameOf(message.template)), guess.current) &&
+  Result.match(guess.filled, { onSuccess: () => true, onFailure: isRefusal })
+    ? Effect.fromResult(guess.filled)
+    : make(account_id, found, message)
+
+type Making = ReturnType<typeof make>
+
+const make = Effect.fnUntraced(function* (account_id: Id.AccountId, found: Found, message: TemplatedMessage) {
   const { template } = message
   const asked = nameOf(template)
   const current = found.current.get(asked)
@@ -136,8 +150,9 @@ export const fill = Effect.fnUntraced(function* (account_id: Id.AccountId, found
 
 /** A message that was made of what a template sent when it was last looked up. */
 export interface Guess {
+  readonly name: string
   readonly current: CurrentTemplates.Current
-  readonly filled: Result.Result<Filled, Effect.Error<ReturnType<typeof fill>>>
+  readonly filled: Result.Result<Filled, Effect.Error<Making>>
 }
 
 /** Makes a message of its template without looking it up; undefined if that was not looked up before. */
@@ -145,20 +160,9 @@ export const guess = Effect.fnUntraced(function* (account_id: Id.AccountId, mess
   const name = nameOf(message.template)
   const current = (yield* Programs.Programs).current.get(keyOf(account_id, name))
   if (current === undefined) return undefined
-  const filled = yield* Effect.result(fill(account_id, foundOf(new Map([[name, current]])), message))
-  return { current, filled } satisfies Guess
+  const filled = yield* Effect.result(make(account_id, foundOf(new Map([[name, current]])), message))
+  return { name, current, filled } satisfies Guess
 })
-
-/** Makes one message of its template, which is looked up. A guess that was right is kept, also if it was a refusal. */
-export const fillOne = (account_id: Id.AccountId, message: TemplatedMessage, guessed: Guess | undefined) =>
-  Effect.flatMap(lookUp(account_id, [message.template]), (found) => {
-    const isRight = Equal.equals(found.current.get(nameOf(message.template)), guessed?.current)
-    return guessed !== undefined &&
-      isRight &&
-      Result.match(guessed.filled, { onSuccess: () => true, onFailure: isRefusal })
-      ? Effect.fromResult(guessed.filled)
-      : fill(account_id, found, message)
-  })
 
 const problemOf = ({ archived, current, kind }: CurrentTemplates.Current) => {
   if (archived) return "template_archived"

@@ -12,7 +12,7 @@ import * as Position from "../middleware/Position.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 import * as Records from "../../web/Records.ts"
 import { typedFilters } from "./history/typedFilters.ts"
-import { readEmail } from "./readEmail.ts"
+import { readEmail } from "./emails/readEmail.ts"
 
 export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
   handlers.handleAll({

@@ -6,12 +6,9 @@ import type * as Id from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { View } from "@waybill/store/commit/Commit"
 import { Effect, Result } from "effect"
-import { HttpApiSchema } from "effect/http-api"
-import * as AcceptCommit from "../../../accept/AcceptCommit.ts"
 import * as Draft from "../../../accept/Draft.ts"
-import * as RequestCommit from "../../../accept/RequestCommit.ts"
-import * as Warnings from "../../../accept/Warnings.ts"
-import * as NewIds from "../../../process/NewIds.ts"
+import type * as RequestCommit from "../../../accept/RequestCommit.ts"
+import { sendOne } from "../emails/sendOne.ts"
 import { findMail } from "./findMail.ts"
 
 interface Call extends RequestCommit.Call {
@@ -34,25 +31,8 @@ export const replyTo = Effect.fnUntraced(function* (call: Call) {
     subject: Reply.subjectOf(mail),
     headers: { ...Object.fromEntries(given), ...written },
   }
-  const { at, id } = yield* NewIds.newEmail
-  const accepting = AcceptCommit.acceptDraft(
-    yield* AcceptCommit.currentSender,
-    id,
-    Draft.fromMessage(message),
-    at,
-    AcceptCommit.queued,
-  )
-  const work = {
-    ...accepting,
-    streams: [...accepting.streams, { aggregate: Inbound, id: inbound_id }],
-    decide: (view: View) =>
-      Result.flatMap(accepting.decide(view), (accepted) =>
-        Result.map(
-          Inbound.reply(view.now as Timestamp.Timestamp, id)(view.state<Inbound.State>(Inbound, inbound_id)),
-          (events) => ({ ...accepted, append: [...accepted.append, { aggregate: Inbound, id: inbound_id, events }] }),
-        ),
-      ),
-  }
-  const { body, headers } = yield* RequestCommit.commit(call, Effect.succeed(work), RequestCommit.READY)
-  return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofMessage(call.payload) } })
+  const record = (view: View, id: Id.EmailId) =>
+    Inbound.reply(view.now as Timestamp.Timestamp, id)(view.state<Inbound.State>(Inbound, inbound_id))
+  const draft = { ...Draft.fromMessage(message), source: { aggregate: Inbound, id: inbound_id, record } }
+  return yield* sendOne(call, [Result.succeed(draft)])
 })

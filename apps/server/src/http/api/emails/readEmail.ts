@@ -8,10 +8,10 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as TimeTravel from "@waybill/store/operations/TimeTravel"
 import { Effect, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { isExpired } from "../../accept/isExpired.ts"
-import * as CallerReach from "../middleware/CallerReach.ts"
-import * as Position from "../middleware/Position.ts"
-import * as Records from "../../web/Records.ts"
+import { isExpired } from "../../../accept/isExpired.ts"
+import * as CallerReach from "../../middleware/CallerReach.ts"
+import * as Position from "../../middleware/Position.ts"
+import * as Records from "../../../web/Records.ts"
 
 interface Call {
   readonly params: { readonly id: Id.EmailId }

@@ -15,9 +15,10 @@ import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import { Effect, Result, Schema } from "effect"
 import { isUtf8 } from "node:buffer"
 import { createHash } from "node:crypto"
+import * as Draft from "../../accept/Draft.ts"
 import * as ControlHeaders from "./ControlHeaders.ts"
 import * as SteeringInstructions from "./SteeringInstructions.ts"
-import * as TemplateHeaders from "../templates/TemplateHeaders.ts"
+import * as TemplateHeaders from "../../templates/TemplateHeaders.ts"
 
 /** Sender and recipients of MAIL FROM and RCPT TO. */
 export interface Envelope {
@@ -27,11 +28,8 @@ export interface Envelope {
 
 type Form = Pick<Content.Attachment, "alternative" | "entity">
 
-export interface ConvertedEmail {
-  readonly message: Sendable.Sendable
-  /** Which attachments are no files: other forms of the text, or the message itself. */
-  readonly forms: ReadonlyMap<number, Form>
-  readonly steering: NonNullable<Command["steering"]>
+interface ConvertedEmail {
+  readonly email: Draft.Outgoing
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined
 }
 
@@ -87,23 +85,26 @@ export const read = (
     ])
     if (Result.isFailure(decoded) || !Violations.isNone(violations)) return yield* RequestRefusal.invalid(violations)
     const message = decoded.success
+    // Some attachments are no files: other forms of the text, or the message itself.
+    const forms = submitted.files.map(({ isAlternative, isEntity }): Form =>
+      isAlternative ? { alternative: true } : isEntity ? { entity: true } : {},
+    )
+    const unread = [...dropped, ...pairs].filter(({ name }) => !instructions.read.has(name.toLowerCase()))
+    const steered = { read: instructions.read, dropped: unread.map(({ name }) => Header.shownName(name)) }
     return {
-      forms: new Map(
-        submitted.files.flatMap(({ isAlternative, isEntity }, nth): ReadonlyArray<[number, Form]> =>
-          isAlternative ? [[nth, { alternative: true }]] : isEntity ? [[nth, { entity: true }]] : [],
-        ),
+      email: Draft.outgoing(
+        lender === "to" ? message : { ...message, to: [], [lender]: [...message.to, ...message[lender]] },
+        (draft) => finished(draft, steered, forms),
       ),
-      steering: {
-        read: instructions.read,
-        dropped: [...dropped, ...pairs]
-          .map(({ name }) => name)
-          .filter((name) => !instructions.read.has(name.toLowerCase()))
-          .map(Header.shownName),
-      },
-      message: lender === "to" ? message : { ...message, to: [], [lender]: [...message.to, ...message[lender]] },
       idempotency: control.key === undefined ? undefined : { key: control.key, fingerprint: fingerprint(written) },
     }
   })
+
+const finished = (draft: Draft.Draft, steering: Command["steering"], forms: ReadonlyArray<Form>): Draft.Draft => {
+  const { content } = draft.command
+  const attachments = content.attachments.map((file, nth) => ({ ...file, ...forms[nth] }))
+  return { ...draft, command: { ...draft.command, steering, content: { ...content, attachments } } }
+}
 
 /** A mail program sends an empty text where a template has the words, and its subject is that of the template. */
 const wordsOf = ({ html, subject, text }: SubmittedMessage, { template }: TemplateHeaders.TemplateHeaders) => {

@@ -21,28 +21,30 @@ import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import * as EmailLogRecord from "@waybill/store/readmodels/emails/EmailLogRecord"
 import { Clock, Effect, Option, Result } from "effect"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
-import * as AcceptCommit from "../../accept/AcceptCommit.ts"
-import type * as Draft from "../../accept/Draft.ts"
-import * as Refund from "../../accept/Refund.ts"
-import * as RequestCommit from "../../accept/RequestCommit.ts"
-import * as Warnings from "../../accept/Warnings.ts"
-import { workOnStream } from "../../accept/workOnStream.ts"
-import * as Sends from "../../accept/Sends.ts"
-import * as NewIds from "../../process/NewIds.ts"
-import * as LargeRequests from "../middleware/LargeRequests.ts"
-import * as CallerReach from "../middleware/CallerReach.ts"
-import { isExpired } from "../../accept/isExpired.ts"
-import * as HeldRequest from "../../web/HeldRequest.ts"
-import * as Receipt from "../../receipts/Receipt.ts"
-import * as Position from "../middleware/Position.ts"
-import * as Records from "../../web/Records.ts"
+import * as Draft from "../../../accept/Draft.ts"
+import * as Refund from "../../../accept/Refund.ts"
+import * as RequestCommit from "../../../accept/RequestCommit.ts"
+import { workOnStream } from "../../../accept/workOnStream.ts"
+import * as LargeRequests from "../../middleware/LargeRequests.ts"
+import * as CallerReach from "../../middleware/CallerReach.ts"
+import { isExpired } from "../../../accept/isExpired.ts"
+import * as HeldRequest from "../../../web/HeldRequest.ts"
+import * as Receipt from "../../../receipts/Receipt.ts"
+import * as Position from "../../middleware/Position.ts"
+import * as Records from "../../../web/Records.ts"
+import * as Batch from "./Batch.ts"
 import { readEmail } from "./readEmail.ts"
+import { sendOne } from "./sendOne.ts"
 
 export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
   Effect.map(Receipt.make, (receiptOf) =>
     handlers.handleAll({
       // A large message has just been decoded, and is encoded and hashed next.
-      send: (call) => Effect.andThen(Turn.afterLarge(HeldRequest.lengthOf(call.request)), Sends.one(call)),
+      send: (call) =>
+        Effect.andThen(
+          Turn.afterLarge(HeldRequest.lengthOf(call.request)),
+          sendOne(call, [Draft.outgoing(call.payload)]),
+        ),
       get: (call) =>
         Effect.gen(function* () {
           const record = yield* readEmail(call)
@@ -50,10 +52,7 @@ export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
           if (permits(scopes, "email:logs:read") || (yield* isOwn(call.params.id))) return record
           return { ...record, ...WITHHELD, content: null }
         }),
-      sendBatch: (call) =>
-        LargeRequests.inTurn(
-          Effect.flatMap(Effect.andThen(Turn.next, AcceptCommit.currentSender), (sender) => Sends.batch(call, sender)),
-        ),
+      sendBatch: (call) => LargeRequests.inTurn(Effect.andThen(Turn.next, Batch.send(call))),
       receipt: (call) =>
         Effect.gen(function* () {
           const { id } = call.params
@@ -87,8 +86,7 @@ export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
       resend: (call) =>
         Effect.gen(function* () {
           yield* CallerReach.checkEmail(call.params.id)
-          const { body, headers } = yield* RequestCommit.commit(call, resending(call.params.id))
-          return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...(yield* warningsOf(call.params.id)) } })
+          return yield* sendOne(call, resending(call.params.id))
         }),
     }),
   ),
@@ -161,25 +159,17 @@ const recordOf = (state: Email.State, version: number): EmailRecord => {
   return Records.emailRecord(EmailLogRecord.of(state, version))
 }
 
-/** A copy has the body of its original. */
-const warningsOf = Effect.fnUntraced(function* (original: Id.EmailId) {
-  const { account_id } = yield* CurrentKey
-  const store = yield* EventStore
-  const state = yield* store.state(Email, { account_id, stream_id: original })
-  return state._tag === "NotCreated" ? {} : Warnings.ofAccepted(state.accepted)
-})
-
 /** Reads the original twice: before the transaction, to know what it has to load, and inside it, where it is final. */
 const resending = Effect.fnUntraced(function* (id: Id.EmailId) {
-  const sender = yield* AcceptCommit.currentSender
+  const { account_id } = yield* CurrentKey
   const { isOpen } = yield* EventKinds
   const store = yield* EventStore
-  const state = yield* store.state(Email, { account_id: sender.account_id, stream_id: id })
+  const state = yield* store.state(Email, { account_id, stream_id: id })
   if (state._tag === "NotCreated") return yield* new EmailRefusal.EmailNotFound()
-  const content = (yield* isExpired(sender.account_id, state))
+  const content = (yield* isExpired(account_id, state))
     ? Option.none()
-    : yield* Content.findComplete(sender.account_id, state.accepted.content)
-  const draftOf = (message: EmailState.AcceptedEmail): Draft.Draft => ({
+    : yield* Content.findComplete(account_id, state.accepted.content)
+  const draftOf = (message: EmailState.AcceptedEmail): Draft.Draft<EmailRefusal.EmailNotFound> => ({
     command: Email.resendCommand(message),
     blobs: Option.match(content, {
       onNone: () => [],
@@ -190,25 +180,19 @@ const resending = Effect.fnUntraced(function* (id: Id.EmailId) {
       in_progress: message.recipients.filter(({ status }) => !EmailStatus.isFinal(status)).length,
       content_kept: Option.isSome(content),
     },
-    ...(isOpen(DomainEvent.eventKind("EmailResent"))
-      ? {
-          nameCopy: (copy: Id.EmailId, at: Timestamp.Timestamp) =>
-            Email.resent(message, copy, at).map((event) => ({ aggregate: Email, id, events: [event] })),
-        }
-      : {}),
+    source: { aggregate: Email, id, rebuild, record },
   })
-  const rebuild = (view: View) => {
-    const message = view.state<Email.State>(Email, id)
-    return message._tag === "NotCreated"
-      ? Result.fail(new EmailRefusal.EmailNotFound())
-      : Result.succeed(draftOf(message))
-  }
-  const copy = yield* NewIds.newEmail
-  return AcceptCommit.accept({
-    sender,
-    at: copy.at,
-    messages: [{ id: copy.id, draft: Result.succeed(draftOf(state)), rebuild }],
-    load: [id],
-    answer: AcceptCommit.only(AcceptCommit.queued),
-  })
+  const rebuild = (view: View) => Result.map(originalOf(view, id), draftOf)
+  const record = (view: View, copy: Id.EmailId, at: Timestamp.Timestamp) =>
+    isOpen(DomainEvent.eventKind("EmailResent"))
+      ? Result.map(originalOf(view, id), (message) => Email.resent(message, copy, at))
+      : NOTHING
+  return [Result.succeed(draftOf(state))]
 })
+
+const NOTHING = Result.succeed<ReadonlyArray<Email.Event>>([])
+
+const originalOf = (view: View, id: Id.EmailId) => {
+  const message = view.state<Email.State>(Email, id)
+  return message._tag === "NotCreated" ? Result.fail(new EmailRefusal.EmailNotFound()) : Result.succeed(message)
+}
