@@ -7,6 +7,10 @@ import * as ClockedRows from "@waybill/store/outbox/ClockedRows"
 import * as DueRows from "@waybill/store/outbox/DueRows"
 import * as Leases from "@waybill/store/outbox/Leases"
 import { FAR_FUTURE } from "@waybill/store/outbox/OutboxRow"
+import * as UsageRows from "@waybill/store/facts/UsageRows"
+import * as StoredAnswers from "@waybill/store/idempotency/StoredAnswers"
+import { BatchRows } from "@waybill/store/log/BatchPart"
+import * as DueWork from "@waybill/store/outbox/DueWork"
 import type { LogStorage, Write } from "@waybill/store/commit/LogStorage"
 import * as Feed from "@waybill/store/feed/Feed"
 import * as PipelinedConnection from "@waybill/store/routing/PipelinedConnection"
@@ -245,19 +249,17 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
       answer: new Uint8Array(),
       expires_at: NOW,
     }))
+    const rows = new BatchRows()
     const write: Write = {
       changedStreams: [],
       events,
-      answers,
-      content: [],
-      inbound: [],
-      usage: [],
-      unsent: [],
-      canceled: [],
-      outbox: { arm, settle: ids.slice(50, 70), release: ids.slice(70) },
-      deliveries: [],
+      rows,
       now: NOW,
     }
+    const { part } = DueWork
+    for (const answer of answers) rows.add(StoredAnswers.part, answer)
+    for (const row of arm) rows.add(part, { arm: row })
+    for (const [nth, id] of ids.entries()) if (nth >= 50) rows.add(part, nth < 70 ? { settle: id } : { release: id })
     const written = (write: Write) =>
       plans((storage) =>
         // Rolled back, so that the same statements can be explained afterwards.
@@ -272,8 +274,11 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
     holds(found, "outbox_pkey", 1500)
 
     const accounts = [...new Set(events.map(({ account_id }) => account_id))]
-    const usage = accounts.map((account_id) => ({ account_id, month: "2026-11", delta: 1 }))
-    const settled = yield* written({ ...write, usage, outbox: { arm: [], settle: ids, release: ids } })
+    const ended = new BatchRows()
+    for (const account_id of accounts) ended.add(UsageRows.part, { account_id, month: "2026-11", delta: 1 })
+    for (const answer of answers) ended.add(StoredAnswers.part, answer)
+    for (const id of ids) for (const change of [{ settle: id }, { release: id }]) ended.add(part, change)
+    const settled = yield* written({ ...write, rows: ended })
     assert.lengthOf(settled.filter(isWrite), 1)
     for (const index of ["outbox_pkey", "monthly_usage_pkey"]) holds(settled, index, 4000)
   })

@@ -1,3 +1,5 @@
+import * as StoredContent from "@waybill/store/content/StoredContent"
+import { rowsOf } from "@waybill/store/log/BatchPart"
 import * as Email from "@waybill/domain/email/Email"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as EmailReport from "@waybill/domain/email/EmailReport"
@@ -34,7 +36,7 @@ const mail = (account_id: AccountId, text: string) => {
     decide: (view: Parameters<typeof decide>[0]) =>
       Result.map(decide(view), (decision) => ({
         ...decision,
-        content: [{ account_id, sha256, bytes, expires_on: "2027-01-01" }],
+        rows: [rowsOf(StoredContent.part, [{ account_id, sha256, bytes, expires_on: "2027-01-01" }])],
       })),
   }
 }

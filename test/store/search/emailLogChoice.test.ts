@@ -3,7 +3,7 @@ import * as Email from "@waybill/domain/email/Email"
 import * as EmailReport from "@waybill/domain/email/EmailReport"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import * as Consequences from "@waybill/store/commit/Consequences"
+import * as DueWork from "@waybill/store/outbox/DueWork"
 import * as EmailFacets from "@waybill/store/readmodels/emails/EmailFacets"
 import * as EmailLogChoice from "@waybill/store/search/EmailLogChoice"
 import * as EmailLogFilter from "@waybill/store/search/EmailLogFilter"
@@ -135,7 +135,7 @@ it("the delivery of a deferred message says so, until the message is queued agai
   const [ana, bob] = ["ana@example.org", "bob@example.org"] as [Address, Address]
   const accepted = Email.evolve(Email.initial, queued(email_id, { to: [{ address: ana }, { address: bob }] }))
   const payloadOf = (state: Email.State) => {
-    const row = Consequences.nextWork(
+    const row = DueWork.nextWork(
       { account_id: id("AccountId"), stream_id: email_id, aggregate: Email, version: 1, state, added: [] },
       NOW,
     )

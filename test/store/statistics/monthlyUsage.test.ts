@@ -1,3 +1,5 @@
+import * as StoredContent from "@waybill/store/content/StoredContent"
+import { rowsOf } from "@waybill/store/log/BatchPart"
 import * as Account from "@waybill/domain/account/Account"
 import * as Acceptance from "@waybill/domain/email/Acceptance"
 import type { Address } from "@waybill/domain/values/Address"
@@ -176,13 +178,10 @@ const customer = (account_id: AccountId, store: EventStore["Service"], roll: Ran
   const refusedByDatabase = (request: SendRequest) => {
     const unit = sending(account_id, [request])
     const row = { account_id: "\u0000" as AccountId, sha256: "", bytes: new Uint8Array(), expires_on: "2026-12-01" }
-    const spoilt: typeof unit = {
-      ...unit,
-      decide: (view) => Result.map(unit.decide(view), (decision) => ({ ...decision, content: [row] })),
-    }
-    const both = Effect.all([Effect.exit(transact(spoilt)), transact(sending(account_id, [request]))], {
-      concurrency: 2,
-    })
+    const rows = [rowsOf(StoredContent.part, [row])]
+    const decide = (view: View) => Result.map(unit.decide(view), (decision) => ({ ...decision, rows }))
+    const spoilt = Effect.exit(transact({ ...unit, decide }))
+    const both = Effect.all([spoilt, transact(sending(account_id, [request]))], { concurrency: 2 })
     return Effect.map(both, ([, ids]) => ids)
   }
 

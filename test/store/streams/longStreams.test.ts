@@ -8,6 +8,7 @@ import { EventStore, makeDeps } from "@waybill/store/commit/EventStore"
 import { MAX_TIMES_SET_ASIDE } from "@waybill/store/commit/loadStreams"
 import * as GroupCommit from "@waybill/store/commit/GroupCommit"
 import { MAX_STREAM_EVENTS_IN_BATCH } from "@waybill/store/streams/StreamStateCache"
+import { BatchRows } from "@waybill/store/log/BatchPart"
 import type { LogStorage, LogTransaction, Write } from "@waybill/store/commit/LogStorage"
 import { OutcomeUnknown } from "@waybill/store/postgres/StorageError"
 import { readLongStream } from "@waybill/store/commit/readLongStream"
@@ -227,14 +228,7 @@ const appended = ({ version, ...last }: Stored, count: number): Write => ({
     event_id: id("EventId"),
     version: version + nth + 1,
   })),
-  answers: [],
-  content: [],
-  inbound: [],
-  usage: [],
-  unsent: [],
-  canceled: [],
-  outbox: { arm: [], settle: [], release: [] },
-  deliveries: [],
+  rows: new BatchRows(),
   now: NOW,
 })
 

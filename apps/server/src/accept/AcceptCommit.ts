@@ -13,7 +13,8 @@ import type * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Append, View } from "@waybill/store/commit/Commit"
 import * as Content from "@waybill/store/content/Content"
-import type { ContentRow } from "@waybill/store/content/StoredContent"
+import { rowsOf } from "@waybill/store/log/BatchPart"
+import * as StoredContent from "@waybill/store/content/StoredContent"
 import { Effect, Result } from "effect"
 import { Instance } from "../settings/Instance.ts"
 import * as Draft from "./Draft.ts"
@@ -89,7 +90,7 @@ export const accept = <A, E, F>({
     bytes: Draft.bytesOf(drafts),
     decide: (view) => {
       const append: Array<Append> = []
-      const content: Array<ContentRow> = []
+      const content: Array<StoredContent.ContentRow> = []
       const verdicts: Array<Verdict<E>> = []
       let sums = rehearsal?.sums ?? Rehearsal.NOTHING
       for (const { draft, id } of messages) {
@@ -102,7 +103,12 @@ export const accept = <A, E, F>({
         verdicts.push(Result.map(decided, ({ created_at }) => ({ id, created_at })))
       }
       const isRehearsal = rehearsal !== undefined
-      return Result.map(answer(verdicts, sums), (answer) => ({ append, content, answer, isRehearsal }))
+      return Result.map(answer(verdicts, sums), (answer) => ({
+        append,
+        rows: [rowsOf(StoredContent.part, content)],
+        answer,
+        isRehearsal,
+      }))
     },
   }
 }
@@ -220,7 +226,7 @@ const decide = (
     return {
       append: [{ aggregate: Email, id, events }] as ReadonlyArray<Append>,
       created_at: queued.created_at,
-      content: blobs.map((blob): ContentRow => ({ account_id, ...blob, expires_on })),
+      content: blobs.map((blob): StoredContent.ContentRow => ({ account_id, ...blob, expires_on })),
       recipients: UsageChange.volumeOf(recipients.length - unreached.length),
       scheduled_bytes: queued.scheduled_at === null ? 0 : queued.size_bytes,
     }

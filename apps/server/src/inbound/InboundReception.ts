@@ -12,6 +12,7 @@ import type { Sha256 } from "@waybill/domain/values/Sha256"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as InboundContent from "@waybill/store/content/InboundContent"
+import { rowsOf } from "@waybill/store/log/BatchPart"
 import * as InboundMail from "@waybill/store/readmodels/Inbound"
 import * as InboundRoutes from "@waybill/store/readmodels/InboundRoutes"
 import * as Cells from "@waybill/store/routing/Cells"
@@ -107,7 +108,11 @@ export const workOf = Effect.fn("InboundReception.workOf")(function* <A>(
           const record = { ...arrived, status: plan.status, routes: applied, replies: [], ...more }
           return {
             append: [{ aggregate: Inbound, id, events }, ...append],
-            inbound: [{ account_id, id, bytes, expires_at: Timestamp.plus(at, days * Timestamp.DAY) }],
+            rows: [
+              rowsOf(InboundContent.part, [
+                { account_id, id, bytes, expires_at: Timestamp.plus(at, days * Timestamp.DAY) },
+              ]),
+            ],
             answer: answerOf(record, plan.message),
           }
         })

@@ -1,13 +1,12 @@
 import { Clock, DateTime, Effect, Exit, Result } from "effect"
 import { answerKey, IDEMPOTENCY_TTL_MS, replay, type StoredAnswer } from "../idempotency/IdempotencyRef.ts"
-import * as Consequences from "./Consequences.ts"
+import * as StoredAnswers from "../idempotency/StoredAnswers.ts"
 import { type LoadedStreams, loadStreams } from "./loadStreams.ts"
 import type { TypedStreamRef } from "./readLongStream.ts"
-import { newId } from "../streams/newId.ts"
 import type { StreamTurns } from "../streams/StreamTurns.ts"
 import { BatchWrites } from "./BatchWrites.ts"
 import { type CommitDeps, LeaseLost, type CommitOutcome, type PendingCommit } from "./Commit.ts"
-import type { AccountNeeds, Facts } from "../facts/Facts.ts"
+import type { AccountNeeds, Facts } from "./BatchParts.ts"
 import type { LogTransaction } from "./LogStorage.ts"
 import { streamKey } from "../log/StreamRef.ts"
 import type { StorageError } from "../postgres/StorageError.ts"
@@ -55,25 +54,10 @@ export const attempt = Effect.fnUntraced(function* (
   const expires_at = DateTime.formatIso(DateTime.makeUnsafe(nowMillis + IDEMPOTENCY_TTL_MS))
   const writes = new BatchWrites(deps, streams, facts, { now, nowMillis, expires_at })
   const decided = decideAll({ writes, facts, storedAnswers, long, turns: deps.turns }, batch)
-  const { answers, content, events, inbound, released, changedStreams: touched, unsent, usage } = writes
-  if (events.length > 0 || answers.size > 0) {
-    const { arm, canceled, deliveries, settle } = Consequences.work(touched, facts, now, () =>
-      newId("WebhookDeliveryId", nowMillis),
-    )
-    const outbox = { arm, settle, release: released }
-    yield* transaction.write({
-      changedStreams: touched,
-      events,
-      answers: [...answers.values()],
-      content,
-      inbound,
-      usage,
-      unsent,
-      canceled,
-      outbox,
-      deliveries,
-      now,
-    })
+  const { changedStreams, events, rows } = writes
+  if (events.length > 0 || rows.of(StoredAnswers.part).length > 0) {
+    writes.follow(changedStreams)
+    yield* transaction.write({ changedStreams, events, rows, now })
   }
   return { ...decided, events }
 })
@@ -111,13 +95,13 @@ const decideAll = (
     const lostLease = leases?.find(({ id, token }) => facts.outbox(id)?.lease_token !== token)
     if (idempotency !== undefined && storedAnswer !== undefined)
       outcomes.set(pending, replay(idempotency, storedAnswer))
-    else if (key !== undefined && writes.answers.has(key)) duplicates.push(pending)
+    else if (key !== undefined && writes.rows.at(StoredAnswers.part, key) !== undefined) duplicates.push(pending)
     else if (lostLease !== undefined) outcomes.set(pending, Exit.fail(new LeaseLost({ id: lostLease.id })))
     else {
       const aside = asideOf(pending, long, turns, decided)
       if (aside !== undefined) setAside.push(aside)
       else {
-        outcomes.set(pending, decide(writes, pending, key))
+        outcomes.set(pending, decide(writes, pending))
         decided.add(pending.nth)
       }
     }
@@ -146,12 +130,12 @@ const asideOf = (
 }
 
 /** Decides one commit. A decision or a fold that throws fails only its own caller. */
-const decide = (writes: BatchWrites, pending: PendingCommit, key: string | undefined): CommitOutcome => {
+const decide = (writes: BatchWrites, pending: PendingCommit): CommitOutcome => {
   try {
     const decision = pending.commit.decide(writes.view(pending.commit.account_id))
     if (Result.isFailure(decision)) return Exit.fail(decision.failure)
     if (!writes.isReadable(decision.success)) return Exit.fail(new StoreUnavailable({ why: "upgrading" }))
-    if (decision.success.isRehearsal !== true) writes.add(pending, decision.success, key)
+    if (decision.success.isRehearsal !== true) writes.add(pending, decision.success)
     return Exit.succeed({ _tag: "Committed", answer: decision.success.answer })
   } catch (defect) {
     return Exit.die(defect)

@@ -1,14 +1,12 @@
 import type * as Id from "@waybill/domain/values/Id"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
-import type { StoredAnswer } from "../idempotency/IdempotencyRef.ts"
+import * as StoredAnswers from "../idempotency/StoredAnswers.ts"
 import { newId } from "../streams/newId.ts"
 import type { StreamState } from "../streams/StreamState.ts"
-import * as Consequences from "./Consequences.ts"
 import type { Append, CommitDeps, Decision, PendingCommit, View } from "./Commit.ts"
-import type { Facts } from "../facts/Facts.ts"
-import { UnsentChanges, type UnsentChange } from "../facts/UnsentChanges.ts"
-import type { InboundRow } from "../content/InboundContent.ts"
-import type { ContentRow } from "../content/StoredContent.ts"
+import * as BatchParts from "./BatchParts.ts"
+import { type BatchPart, BatchRows } from "../log/BatchPart.ts"
+import * as DueWork from "../outbox/DueWork.ts"
 import { streamKey, type StreamRef, type ChangedStream } from "../log/StreamRef.ts"
 import * as RecordedEvents from "../log/RecordedEvents.ts"
 
@@ -20,6 +18,10 @@ export interface BatchTime {
   readonly expires_at: string
 }
 
+const changing = BatchParts.all.filter(([, part]) => part.factAfter !== undefined)
+const ofEvents = BatchParts.all.filter(([, part]) => part.ofEvent !== undefined)
+const following = BatchParts.all.filter(([, part]) => part.ofStream !== undefined)
+
 interface Stream extends StreamRef {
   readonly aggregate: RecordedEvents.AnyAggregate
   version: number
@@ -27,17 +29,10 @@ interface Stream extends StreamRef {
   readonly added: Array<RecordedEvents.Recorded>
 }
 
-interface Usage {
-  readonly account_id: Id.AccountId
-  readonly month: string
-  delta: number
-}
-
 /** Additions of one commit, before they are added to the batch. */
 interface Added {
-  readonly rows: Array<RecordedEvents.Stored>
-  readonly usage: Array<Usage>
-  readonly unsent: Array<UnsentChange>
+  readonly events: Array<RecordedEvents.Stored>
+  readonly rows: Array<readonly [part: BatchPart, row: unknown]>
 }
 
 /** Events of one commit for one stream, before they are added to the batch. */
@@ -53,30 +48,27 @@ interface Continuation {
  */
 export class BatchWrites {
   readonly events: Array<RecordedEvents.Stored> = []
-  readonly content: Array<ContentRow> = []
-  readonly inbound: Array<InboundRow> = []
-  /** Ids of outbox rows whose lease ends. */
-  readonly released: Array<string> = []
-  /** Answers to store, by `answerKey`. */
-  readonly answers = new Map<string, StoredAnswer>()
+  readonly rows = new BatchRows()
   readonly #streams = new Map<string, Stream>()
-  readonly #usage = new Map<string, Usage>()
-  readonly #unsent = new UnsentChanges()
   readonly #deps: CommitDeps
   readonly #loaded: ReadonlyMap<string, StreamState>
-  readonly #facts: Facts
+  readonly #facts: BatchParts.Facts
+  /** The facts as the next decision sees them. */
+  readonly #seen: BatchParts.Facts
   readonly #time: BatchTime
 
-  constructor(deps: CommitDeps, loaded: ReadonlyMap<string, StreamState>, facts: Facts, time: BatchTime) {
+  constructor(deps: CommitDeps, loaded: ReadonlyMap<string, StreamState>, facts: BatchParts.Facts, time: BatchTime) {
     this.#deps = deps
     this.#loaded = loaded
     this.#time = time
-    this.#facts = {
-      ...facts,
-      acceptedIn: (account, month) =>
-        facts.acceptedIn(account, month) + (this.#usage.get(`${account} ${month}`)?.delta ?? 0),
-      unsent: (account, month) => this.#unsent.addedTo(facts.unsent(account, month), account, month),
-    }
+    this.#facts = facts
+    const seen = Object.fromEntries(
+      changing.map(([name, part]) => {
+        const fact = facts[name as keyof BatchParts.Facts]
+        return [name, part.factAfter?.(fact, (key) => this.rows.at(part, key)) ?? fact]
+      }),
+    )
+    this.#seen = { ...facts, ...seen }
   }
 
   /** Streams to which events were added. */
@@ -84,14 +76,13 @@ export class BatchWrites {
     return [...this.#streams.values()].filter((stream) => stream.added.length > 0)
   }
 
-  /** Changes of the accounts' monthly usage. */
-  get usage(): ReadonlyArray<Usage> {
-    return [...this.#usage.values()].filter(({ delta }) => delta !== 0)
-  }
-
-  /** Changes of the content stored for unsent mail. */
-  get unsent(): ReadonlyArray<UnsentChange> {
-    return this.#unsent.all
+  /** Adds the rows that follow from the changed streams. */
+  follow(changedStreams: ReadonlyArray<ChangedStream>): void {
+    const { now, nowMillis } = this.#time
+    for (const [name, part] of following) {
+      const batch = { fact: this.#facts[name as keyof BatchParts.Facts], now, nowMillis, rows: this.rows }
+      for (const stream of changedStreams) part.ofStream?.(stream, batch)
+    }
   }
 
   view(account_id: Id.AccountId): View {
@@ -102,7 +93,7 @@ export class BatchWrites {
         const key = streamKey({ account_id, stream_id: id })
         return (this.#streams.get(key) ?? this.#loaded.get(key))?.version ?? 0
       },
-      facts: this.#facts,
+      facts: this.#seen,
       now: this.#time.now,
     }
   }
@@ -115,30 +106,26 @@ export class BatchWrites {
   }
 
   /** Adds a decided commit. Everything that can throw runs before the first change. */
-  add(pending: PendingCommit, decision: Decision<unknown>, answerKey: string | undefined): void {
+  add(pending: PendingCommit, decision: Decision<unknown>): void {
     const { idempotency, leases } = pending.commit
     const answer = idempotency?.encode(decision.answer)
     const continuations = new Map<string, Continuation>()
-    const rows: Array<RecordedEvents.Stored> = []
-    const usage: Array<Usage> = []
-    const unsent: Array<UnsentChange> = []
-    for (const append of decision.append) this.#continue(pending, append, continuations, { rows, usage, unsent })
+    const added: Added = { events: [], rows: [] }
+    for (const append of decision.append) this.#continue(pending, append, continuations, added)
 
     for (const { recorded, state, stream } of continuations.values()) {
       stream.added.push(...recorded)
       stream.state = state
       stream.version += recorded.length
     }
-    this.events.push(...rows)
-    this.#addUsage(usage)
-    for (const change of unsent) this.#unsent.add(change)
-    this.content.push(...(decision.content ?? []))
-    this.inbound.push(...(decision.inbound ?? []))
-    for (const { id } of leases ?? []) this.released.push(id)
-    if (idempotency !== undefined && answerKey !== undefined && answer !== undefined) {
+    this.events.push(...added.events)
+    for (const [part, row] of added.rows) this.rows.add(part, row)
+    for (const { part, rows } of decision.rows ?? []) for (const row of rows) this.rows.add(part, row)
+    for (const { id } of leases ?? []) this.rows.add(DueWork.part, { release: id })
+    if (idempotency !== undefined && answer !== undefined) {
       const { account_id, fingerprint, key, route } = idempotency
       const { expires_at } = this.#time
-      this.answers.set(answerKey, { account_id, route, key, fingerprint, answer, expires_at })
+      this.rows.add(StoredAnswers.part, { account_id, route, key, fingerprint, answer, expires_at })
     }
   }
 
@@ -146,7 +133,7 @@ export class BatchWrites {
     { commit: { account_id }, provenance }: PendingCommit,
     { aggregate, events, id }: Append,
     continuations: Map<string, Continuation>,
-    { rows, unsent, usage }: Added,
+    { events: stored, rows }: Added,
   ): void {
     const { now, nowMillis } = this.#time
     const stream = this.#stream(account_id, aggregate, id)
@@ -164,26 +151,12 @@ export class BatchWrites {
         meta: { ...provenance, schema_version: DomainEvent.schemaVersion(event._tag) },
         recorded_at: now,
       }
-      rows.push({ ...envelope, type: event._tag, data: RecordedEvents.encode(aggregate, event) })
+      stored.push({ ...envelope, type: event._tag, data: RecordedEvents.encode(aggregate, event) })
       continuation.recorded.push({ ...envelope, event })
       const before = continuation.state
       continuation.state = aggregate.evolve(before, event)
-      usage.push(...this.#usageOf(account_id, event, continuation.state))
-      const change = Consequences.unsent(event, before, continuation.state)
-      if (change !== undefined) unsent.push({ account_id, ...change })
-    }
-  }
-
-  #usageOf(account_id: Id.AccountId, event: RecordedEvents.AnyEvent, state: unknown): ReadonlyArray<Usage> {
-    return Consequences.usage(event, state).map(({ delta, month }) => ({ account_id, month, delta }))
-  }
-
-  #addUsage(usage: ReadonlyArray<Usage>): void {
-    for (const { account_id, delta, month } of usage) {
-      const key = `${account_id} ${month}`
-      const total = this.#usage.get(key) ?? { account_id, month, delta: 0 }
-      total.delta += delta
-      this.#usage.set(key, total)
+      for (const [, part] of ofEvents)
+        for (const row of part.ofEvent?.(account_id, event, before, continuation.state) ?? []) rows.push([part, row])
     }
   }
 

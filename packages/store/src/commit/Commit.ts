@@ -13,9 +13,8 @@ import type { Committed, IdempotencyKeyReused, IdempotencyRef } from "../idempot
 import type { StreamState } from "../streams/StreamState.ts"
 import type { StreamStateCache } from "../streams/StreamStateCache.ts"
 import type { StreamTurns } from "../streams/StreamTurns.ts"
-import type { Facts, Needs } from "../facts/Facts.ts"
-import type { InboundRow } from "../content/InboundContent.ts"
-import type { ContentRow } from "../content/StoredContent.ts"
+import type { Facts, Needs } from "./BatchParts.ts"
+import type { PartRows } from "../log/BatchPart.ts"
 import type { Provenance } from "../log/Provenance.ts"
 import type { AnyAggregate, AnyEvent } from "../log/RecordedEvents.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
@@ -40,9 +39,8 @@ export interface Append {
 
 export interface Decision<A> {
   readonly append: ReadonlyArray<Append>
-  readonly content?: ReadonlyArray<ContentRow>
-  /** Received mail as it came. */
-  readonly inbound?: ReadonlyArray<InboundRow>
+  /** Rows that do not follow from the events, such as content. */
+  readonly rows?: ReadonlyArray<PartRows>
   /** Whether the answer is all that is wanted: nothing is written, and no answer stored under a key. */
   readonly isRehearsal?: boolean
   readonly answer: A

@@ -46,7 +46,7 @@ import * as RecordedEvents from "../log/RecordedEvents.ts"
 // 3. `CommitBatch` runs the batch in one transaction, and chooses the recovery from an error.
 // 4. `PostgresLogStorage` begins it: locks the accounts, checks that they are in this cell.
 // 5. `BatchAttempt` reads stored answers, streams and facts in one round trip, then lets one commit after the other decide.
-// 6. `BatchWrites` collects their events, and `Consequences` the outbox rows and webhook deliveries that follow.
+// 6. `BatchWrites` collects their events, and the rows that follow from them: of each of the `BatchParts`, which read facts too.
 // 7. `PostgresLogStorage` writes all of it in one round trip, with the COMMIT.
 // 8. Each caller gets its own outcome. Reads of one stream (`load`, `state`) and of the log (`feed`) pass by all this.
 

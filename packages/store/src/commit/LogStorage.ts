@@ -1,16 +1,10 @@
 import type { Effect } from "effect"
-import type { AddedUsage } from "../facts/UsageRows.ts"
-import type { OutboxRow } from "../outbox/OutboxRow.ts"
 import type { TransactionScope } from "../locks/AccountLocks.ts"
 import type { FeedQuery, FeedPage } from "../feed/Feed.ts"
 import type { StorageError } from "../postgres/StorageError.ts"
-import type { WebhookDelivery } from "../webhooks/WebhookDelivery.ts"
-import type { CanceledContent } from "../content/CanceledContent.ts"
-import type { UnsentChange } from "../facts/UnsentChanges.ts"
-import type { InboundRow } from "../content/InboundContent.ts"
-import type { ContentRow } from "../content/StoredContent.ts"
 import type { ChangedStream, StreamRange } from "../log/StreamRef.ts"
-import type { AccountNeeds, Facts } from "../facts/Facts.ts"
+import type { AccountNeeds, Facts } from "./BatchParts.ts"
+import type { BatchRows } from "../log/BatchPart.ts"
 import type { IdempotencyRef, StoredAnswer } from "../idempotency/IdempotencyRef.ts"
 import type { EventRow, Stored } from "../log/RecordedEvents.ts"
 
@@ -18,20 +12,7 @@ import type { EventRow, Stored } from "../log/RecordedEvents.ts"
 export interface Write {
   readonly changedStreams: ReadonlyArray<ChangedStream>
   readonly events: ReadonlyArray<Stored>
-  /** Answers under keys that the transaction has looked up and not found. */
-  readonly answers: ReadonlyArray<StoredAnswer>
-  readonly content: ReadonlyArray<ContentRow>
-  readonly inbound: ReadonlyArray<InboundRow>
-  readonly usage: ReadonlyArray<AddedUsage>
-  readonly unsent: ReadonlyArray<UnsentChange>
-  readonly canceled: ReadonlyArray<CanceledContent>
-  readonly outbox: {
-    readonly arm: ReadonlyArray<OutboxRow>
-    readonly settle: ReadonlyArray<string>
-    /** Rows whose lease ends with this batch, because its holder commits. */
-    readonly release: ReadonlyArray<string>
-  }
-  readonly deliveries: ReadonlyArray<WebhookDelivery>
+  readonly rows: BatchRows
   readonly now: string
 }
 

@@ -3,25 +3,21 @@ import type { Fragment } from "effect/sql/Statement"
 import type { SqlError } from "effect/sql"
 import * as DirectoryPart from "./DirectoryPart.ts"
 import { FIRST } from "../routing/CellName.ts"
-import * as CanceledContent from "../content/CanceledContent.ts"
-import * as InboundContent from "../content/InboundContent.ts"
-import * as StoredContent from "../content/StoredContent.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as StoredAnswers from "../idempotency/StoredAnswers.ts"
-import * as Outbox from "../outbox/Outbox.ts"
 import * as WakeUps from "../outbox/WakeUps.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import type * as PipelinedConnection from "../routing/PipelinedConnection.ts"
 import type { Client, Sql, Statement } from "../postgres/Sql.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
-import * as WebhookDeliveries from "../webhooks/WebhookDeliveries.ts"
 import * as AccountLocks from "../locks/AccountLocks.ts"
-import * as UsageRows from "../facts/UsageRows.ts"
-import * as UnsentRows from "../facts/UnsentRows.ts"
-import * as FactReads from "../facts/FactReads.ts"
+import * as BatchParts from "./BatchParts.ts"
+import { readFacts } from "./readFacts.ts"
+import type { Writes } from "../log/BatchPart.ts"
+import * as DueWork from "../outbox/DueWork.ts"
 import type { LogStorage, LogTransaction, Write } from "./LogStorage.ts"
-import type { ChangedStream } from "../log/StreamRef.ts"
+import { begins, type ChangedStream } from "../log/StreamRef.ts"
 import type { OutboxRow } from "../outbox/OutboxRow.ts"
 import * as LogReads from "../feed/LogReads.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
@@ -53,7 +49,7 @@ export const make = ({
 }: Options): LogStorage => {
   const transactionOn = (send: PipelinedConnection.Send): LogTransaction => ({
     readStreams: (ranges) => SqlErrors.asStorageErrors(LogReads.readStreams(sql, ranges)),
-    readFacts: (needs, now) => SqlErrors.asStorageErrors(FactReads.readFacts(sql, needs, now, place.isOnNode)),
+    readFacts: (needs, now) => SqlErrors.asStorageErrors(readFacts(sql, needs, now, place.isOnNode)),
     findAnswers: (refs, now) =>
       Effect.andThen(
         send(StoredAnswers.lock(sql, refs)),
@@ -91,61 +87,34 @@ export const make = ({
 
 /**
  * Returns the writes of a batch: one statement with a part for each table, after the changes of outbox rows that the parts
- * write as well. Postgres does only one of two writes to the same row in one statement, so a lease is released before its
- * row is armed again. On a node of Citus, writes that need no others are statements of their own: Citus copies plain inserts, and keeps
+ * write as well. On a node of Citus, writes that need no others are statements of their own: Citus copies plain inserts, and keeps
  * the plans of simple changes, but writes the rows of an insert that is a part into a file first.
  */
 const writeStatements = (
   sql: Client<SqlError.SqlError>,
   readModels: ReadonlyArray<ReadModel>,
-  write: Write,
+  { changedStreams, events, now, rows }: Write,
   { isOnNode, schema }: Place,
 ): ReadonlyArray<Statement<object, SqlError.SqlError>> => {
-  const { arm, settle, release } = write.outbox
-  const settled = new Set(settle)
-  const released = release.filter((id) => !settled.has(id))
-  /** Writes that are statements of their own on a node of Citus. */
-  const separable: Array<Fragment> = []
-  /** Writes that are parts of the one statement there as well. */
-  const joint: Array<Fragment> = []
-  for (const model of readModels) {
-    const writes = modelWrites(sql, model, write.changedStreams, isOnNode)
-    separable.push(...writes.separable)
-    joint.push(...writes.joint)
+  const writes: Array<Writes> = []
+  for (const model of readModels) writes.push(modelWrites(sql, model, changedStreams, isOnNode))
+  for (const [, part] of BatchParts.all) {
+    const ofPart = rows.of(part)
+    if (ofPart.length > 0) writes.push(part.write?.(sql, ofPart, { changedStreams, now, isOnNode }) ?? {})
   }
-  if (write.answers.length > 0) separable.push(StoredAnswers.insert(sql, write.answers))
-  if (write.content.length > 0) separable.push(StoredContent.insert(sql, write.content, isOnNode))
-  if (write.inbound.length > 0) joint.push(...InboundContent.inserts(sql, write.inbound))
-  if (write.unsent.length > 0) joint.push(UnsentRows.add(sql, write.unsent))
-  if (write.canceled.length > 0) joint.push(CanceledContent.insert(sql, write.canceled, write.now))
-  if (write.deliveries.length > 0) joint.push(WebhookDeliveries.insert(sql, write.deliveries))
-  const [newRows, rows] = isOnNode ? splitArmed(arm, write.changedStreams) : [[], arm]
-  if (newRows.length > 0) separable.push(Outbox.arm(sql, { rows: newRows, now: write.now, isNew: true }))
-  if (rows.length > 0) joint.push(Outbox.arm(sql, { rows, now: write.now }))
-  if (write.usage.length > 0) separable.push(UsageRows.add(sql, write.usage))
-  if (settle.length > 0) separable.push(Outbox.settle(sql, settle))
+  const before = writes.flatMap((each) => each.before ?? [])
+  const separable = writes.flatMap((each) => each.separable ?? [])
+  const joint = writes.flatMap((each) => each.joint ?? [])
   // Events follow all tables on a node, because these are locked before positions are taken.
   const [parts, apart] = isOnNode
-    ? [joint, [...separable, events(sql, write)]]
-    : [[events(sql, write), ...separable, ...joint], []]
+    ? [joint, [...separable, insertEvents(sql, events, now)]]
+    : [[insertEvents(sql, events, now), ...separable, ...joint], []]
   return [
-    ...(released.length > 0 ? [Outbox.release(sql, released)] : []),
-    ...withWakeUps(sql, parts, WakeUps.due(arm, write.now), schema),
+    ...before.map((query) => sql`${query}`),
+    ...withWakeUps(sql, parts, WakeUps.due(DueWork.armed(rows), now), schema),
     ...apart.map((query) => sql`${query}`),
   ]
 }
-
-/** Separates outbox rows that cannot be there yet, those of streams that begin and of calls, from the others. */
-const splitArmed = (
-  rows: ReadonlyArray<OutboxRow>,
-  changedStreams: ReadonlyArray<ChangedStream>,
-): [newRows: ReadonlyArray<OutboxRow>, others: ReadonlyArray<OutboxRow>] => {
-  const begun = new Set(changedStreams.filter(begins).map(({ stream_id }) => stream_id))
-  const isNew = ({ id, kind }: OutboxRow) => kind === "webhook" || begun.has(id)
-  return [rows.filter(isNew), rows.filter((row) => !isNew(row))]
-}
-
-const begins = ({ added, version }: ChangedStream): boolean => version === added.length
 
 /** Returns the writes of a read model. Rows of streams that begin cannot be there yet, the others are. */
 const modelWrites = (
@@ -153,7 +122,7 @@ const modelWrites = (
   model: ReadModel,
   changedStreams: ReadonlyArray<ChangedStream>,
   isOnNode: boolean,
-): { readonly separable: ReadonlyArray<Fragment>; readonly joint: ReadonlyArray<Fragment> } => {
+): Writes => {
   const { changed, insert, insertOnNode, update, write } = model
   if (isOnNode && insertOnNode !== undefined)
     return { separable: partOf(rowsOf(model, changedStreams), (rows) => insertOnNode(sql, rows)), joint: [] }
@@ -184,7 +153,7 @@ const withWakeUps = (
   return kinds.length === 0 ? written : [...written, sql`${wakeUps}`]
 }
 
-const events = (sql: Client<SqlError.SqlError>, { events: rows, now }: Write) => {
+const insertEvents = (sql: Client<SqlError.SqlError>, rows: Write["events"], now: string) => {
   const columns = rows.map(PackedEvent.columnsOf)
   return sql`
   INSERT INTO events (position, recorded_at, account_id, stream_id, version, stream, type, event_id, packed, data, meta)

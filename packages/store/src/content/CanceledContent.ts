@@ -1,14 +1,18 @@
+import type * as Email from "@waybill/domain/email/Email"
+import * as UnsentMail from "@waybill/domain/email/UnsentMail"
+import * as UsageChange from "@waybill/domain/email/UsageChange"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Clock, DateTime, Duration, Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import * as AccountWrites from "../locks/AccountWrites.ts"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import type { BatchPart } from "../log/BatchPart.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import { Sql, type Client } from "../postgres/Sql.ts"
 
 /** Content of a message that was canceled before it was sent, which is removed within an hour. */
-export interface CanceledContent {
+interface CanceledContent {
   readonly account_id: AccountId
   readonly email_id: string
   /** UTC month in which the message was accepted. */
@@ -29,13 +33,25 @@ export const REMOVAL_BATCH = 5_000
 const KEPT_MONTHS = 4
 
 /** Notes content that is to be removed. Part of the commit that cancels its message. */
-export const insert = (sql: Client<unknown>, canceled: ReadonlyArray<CanceledContent>, now: string): Fragment => sql`
+const insert = (sql: Client<unknown>, canceled: ReadonlyArray<CanceledContent>, now: string): Fragment => sql`
   INSERT INTO canceled_content (account_id, email_id, month, bytes, hashes, canceled_at)
   SELECT account_id, email_id, month, bytes, string_to_array(hashes, ' '), ${now}::timestamptz
   FROM unnest(${Arrays.texts(canceled.map((each) => each.account_id))}, ${Arrays.texts(canceled.map((each) => each.email_id))},
     ${Arrays.texts(canceled.map((each) => each.month))}, ${Arrays.floats(canceled.map((each) => each.bytes))},
     ${Arrays.texts(canceled.map((each) => each.hashes.join(" ")))}) AS new(account_id, email_id, month, bytes, hashes)
   ON CONFLICT (account_id, email_id) DO NOTHING`
+
+export const part: BatchPart<object, unknown, CanceledContent> = {
+  ofStream: ({ account_id, added, state, stream_id }, { rows }) => {
+    if (!added.some(({ event }) => event._tag === "EmailCanceled")) return
+    const message = state as Email.State
+    if (message._tag === "NotCreated" || !UnsentMail.isCanceled(message)) return
+    const { content, size_bytes } = message.accepted
+    const hashes = [content.sha256, ...content.attachments.map(({ sha256 }) => sha256)]
+    rows.add(part, { account_id, email_id: stream_id, month: UsageChange.monthOf(message), bytes: size_bytes, hashes })
+  },
+  write: (sql, rows, { now }) => ({ joint: [insert(sql, rows, now)] }),
+}
 
 /**
  * Removes the content of mail that was canceled a while ago, unless other mail uses it too, and no longer counts it. Returns

@@ -4,6 +4,7 @@ import type { Fragment } from "effect/sql/Statement"
 import { setImmediate } from "node:timers/promises"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as AccountWrites from "../locks/AccountWrites.ts"
+import type { BatchPart } from "../log/BatchPart.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import { Sql, type Client } from "../postgres/Sql.ts"
 
@@ -54,7 +55,7 @@ export const stage = Effect.fn("InboundContent.stage")(function* (
 })
 
 /** Parts of the statement of a commit: the first piece of each mail, and the time of the pieces written ahead. */
-export const inserts = (sql: Client<unknown>, rows: ReadonlyArray<InboundRow>): ReadonlyArray<Fragment> => {
+const inserts = (sql: Client<unknown>, rows: ReadonlyArray<InboundRow>): ReadonlyArray<Fragment> => {
   const staged = rows.filter(({ bytes }) => bytes.length > PIECE_BYTES)
   const insert = sql`
     INSERT INTO inbound_content (account_id, id, size_bytes, bytes, expires_at)
@@ -66,6 +67,11 @@ export const inserts = (sql: Client<unknown>, rows: ReadonlyArray<InboundRow>): 
     UPDATE inbound_content SET expires_at = ${row.expires_at}::timestamptz
     WHERE account_id = ${row.account_id} AND ${isPiece(sql, row.id)} RETURNING 1 AS written`
   return [insert, ...staged.map(keep)]
+}
+
+/** Received mail as it came. */
+export const part: BatchPart<object, unknown, InboundRow> = {
+  write: (sql, rows) => ({ joint: inserts(sql, rows) }),
 }
 
 /** The ids of pieces follow that of their mail, and the digit 0 follows a slash. */

@@ -1,6 +1,7 @@
 import type { AccountId } from "@waybill/domain/values/Id"
 import type { Fragment } from "effect/sql/Statement"
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib"
+import type { BatchPart } from "../log/BatchPart.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import type { Client } from "../postgres/Sql.ts"
 
@@ -71,4 +72,8 @@ export const insert = (sql: Client<unknown>, rows: ReadonlyArray<ContentRow>, is
     ${values}
     ON CONFLICT (account_id, sha256) DO UPDATE
       SET expires_on = greatest(c.expires_on, excluded.expires_on), uses = least(c.uses::bigint + excluded.uses, ${sql.literal(String(MOST_USES))})`
+}
+
+export const part: BatchPart<object, unknown, ContentRow> = {
+  write: (sql, rows, { isOnNode }) => ({ separable: [insert(sql, rows, isOnNode)] }),
 }

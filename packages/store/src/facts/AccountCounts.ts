@@ -1,10 +1,12 @@
+import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
+import { type BatchPart, byName, type OfAccount } from "../log/BatchPart.ts"
 import { Sql, type Client } from "../postgres/Sql.ts"
 
 /** Kinds of objects of which a plan limits the number in an account. */
 export type CountedKind = "api_key" | "domain" | "webhook" | "template" | "test_clock" | "inbound_route"
 
-export const countQuery = (sql: Client<unknown>, account_id: string, kind: CountedKind, now: string) => {
+const countQuery = (sql: Client<unknown>, account_id: string, kind: CountedKind, now: string) => {
   switch (kind) {
     case "api_key":
       return sql`SELECT count(*)::int AS count FROM api_keys WHERE account_id = ${account_id} AND revoked_at IS NULL
@@ -20,6 +22,25 @@ export const countQuery = (sql: Client<unknown>, account_id: string, kind: Count
     case "test_clock":
       return sql`SELECT count(*)::int AS count FROM test_clocks WHERE account_id = ${account_id} AND NOT removed`
   }
+}
+
+interface Needs {
+  /** Kind of object to count in the account. The commit gets a batch of its own, so that the count holds until its end. */
+  readonly countOf?: CountedKind
+}
+
+export const fact: BatchPart<Needs, (account: AccountId, kind: CountedKind) => number> = {
+  read: (sql, needs, now) =>
+    needs.flatMap(({ account_id, countOf }) => {
+      if (countOf === undefined) return []
+      const counted = countQuery(sql, account_id, countOf, now)
+      const rows = sql`SELECT ${account_id}::text AS account_id, ${countOf}::text AS counted, count FROM (${counted}) AS c`
+      return [{ rows }]
+    }),
+  fact: (rows) => {
+    const find = byName<OfAccount & { readonly counted: string; readonly count: number }>(rows, (row) => row.counted)
+    return (account, kind) => find(account, kind)?.count ?? 0
+  },
 }
 
 /** Counts outside a commit. A decision by a count requests it again as a need of its commit, where it cannot change. */

@@ -1,32 +1,30 @@
+import type * as Email from "@waybill/domain/email/Email"
+import * as UnsentMail from "@waybill/domain/email/UnsentMail"
+import type { AccountId } from "@waybill/domain/values/Id"
 import type { Fragment } from "effect/sql/Statement"
-import type { UnsentChange } from "./UnsentChanges.ts"
+import { type BatchPart, byName, type OfAccount, pairs } from "../log/BatchPart.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import type { Client } from "../postgres/Sql.ts"
+import * as UsageRows from "./UsageRows.ts"
 
-export interface UnsentFact {
-  readonly account_id: string
-  readonly month: string
-  readonly bytes: number
-  readonly refunded: number
-}
+/** Content that an account stores for unsent mail of a month, or a change of it. */
+type UnsentRow = OfAccount & UnsentMail.Change
 
 /**
  * Locks what accounts store for unsent mail of a month until the batch is committed, so that the number stays exact. It is
  * locked last of all facts, as the commits of outcomes write it after their outbox rows.
  */
-export const hold = (
-  sql: Client<unknown>,
-  accounts: ReadonlyArray<string>,
-  months: ReadonlyArray<string>,
-): Fragment => sql`
+const hold = (sql: Client<unknown>, accounts: ReadonlyArray<string>, months: ReadonlyArray<string>): Fragment => sql`
   INSERT INTO unsent_mail AS u (account_id, month)
   SELECT account_id, month FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(months)}) AS wanted(account_id, month)
   ORDER BY account_id, month
   ON CONFLICT (account_id, month) DO UPDATE SET bytes = u.bytes
   RETURNING account_id, month, bytes::float8 AS bytes, refunded::float8 AS refunded`
 
+const keyOf = ({ account_id, month }: UnsentRow): string => `${account_id} ${month}`
+
 /** Adds to what accounts store for unsent mail, of months that have a row: those in which mail was scheduled or canceled. */
-export const add = (sql: Client<unknown>, changes: ReadonlyArray<UnsentChange>): Fragment => {
+const add = (sql: Client<unknown>, changes: ReadonlyArray<UnsentRow>): Fragment => {
   const sorted = changes.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
   return sql`
   UPDATE unsent_mail u SET bytes = greatest(0, u.bytes + d.bytes), refunded = u.refunded + d.refunded
@@ -36,4 +34,38 @@ export const add = (sql: Client<unknown>, changes: ReadonlyArray<UnsentChange>):
   WHERE u.account_id = d.account_id AND u.month = d.month`
 }
 
-const keyOf = ({ account_id, month }: UnsentChange): string => `${account_id} ${month}`
+interface Needs {
+  /** UTC month whose content of unsent mail is needed; it stays locked until the commit. */
+  readonly unsent?: string
+}
+
+/** Content stored for unsent mail of a month. */
+export const part: BatchPart<Needs, (account: AccountId, month: string) => UnsentMail.Unsent, UnsentRow> = {
+  read: (sql, needs) => {
+    const { accounts, names } = pairs(needs, ({ unsent }) => unsent)
+    return names.length === 0 ? [] : [{ rows: hold(sql, accounts, names), writes: true }]
+  },
+  fact: (rows) => {
+    const find = byName<UnsentRow>(rows, ({ month }) => month)
+    return (account, month) => find(account, month) ?? UnsentMail.NONE
+  },
+  factAfter: (unsent, addedTo) => (account, month) =>
+    sum(unsent(account, month), addedTo(`${account} ${month}`) ?? UnsentMail.NONE),
+  ofEvent: (account_id, event, before, after) => {
+    const message = after as Email.State
+    if (!UsageRows.isEmailEvent(event) || message._tag !== "Message") return []
+    const change = UnsentMail.changeOf(event, before as Email.State, message)
+    return change === undefined ? [] : [{ account_id, ...change }]
+  },
+  keyOf,
+  sum: (one, other) => ({ ...one, ...sum(one, other) }),
+  write: (sql, rows) => {
+    const changed = rows.filter(({ bytes, refunded }) => bytes !== 0 || refunded !== 0)
+    return changed.length === 0 ? {} : { joint: [add(sql, changed)] }
+  },
+}
+
+const sum = (one: UnsentMail.Unsent, other: UnsentMail.Unsent): UnsentMail.Unsent => ({
+  bytes: one.bytes + other.bytes,
+  refunded: one.refunded + other.refunded,
+})

@@ -1,18 +1,21 @@
+import * as Email from "@waybill/domain/email/Email"
+import * as UsageChange from "@waybill/domain/email/UsageChange"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
+import { type BatchPart, byName, type OfAccount, pairs } from "../log/BatchPart.ts"
+import type { AnyEvent } from "../log/RecordedEvents.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import type { Client } from "../postgres/Sql.ts"
 
 /** Recipients that a batch adds to the usage of a month. */
-export interface AddedUsage {
+interface AddedUsage {
   readonly account_id: AccountId
   readonly month: string
   readonly delta: number
 }
 
-export interface UsageFact {
-  readonly account_id: string
+interface UsageFact extends OfAccount {
   readonly month: string
   readonly accepted: number
 }
@@ -21,11 +24,7 @@ export interface UsageFact {
  * Locks the accounts' usage of a month until the batch is committed, so that the number stays exact. The rows are locked in
  * the order of the key, so that two batches cannot deadlock.
  */
-export const hold = (
-  sql: Client<unknown>,
-  accounts: ReadonlyArray<string>,
-  months: ReadonlyArray<string>,
-): Fragment => sql`
+const hold = (sql: Client<unknown>, accounts: ReadonlyArray<string>, months: ReadonlyArray<string>): Fragment => sql`
   INSERT INTO monthly_usage AS u (account_id, month, accepted)
   SELECT account_id, month, 0 FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(months)}) AS wanted(account_id, month)
   ORDER BY account_id, month
@@ -33,7 +32,7 @@ export const hold = (
   RETURNING account_id, month, accepted::float8 AS accepted`
 
 /** Like `hold`, in statements of one table, of which Citus keeps the plans; only the first message of a month needs two. */
-export const holdApart = Effect.fnUntraced(function* <E>(
+const holdApart = Effect.fnUntraced(function* <E>(
   sql: Client<E>,
   accounts: ReadonlyArray<string>,
   months: ReadonlyArray<string>,
@@ -50,7 +49,7 @@ export const holdApart = Effect.fnUntraced(function* <E>(
 })
 
 /** Changes the usage of months whose rows are locked. */
-export const add = (sql: Client<unknown>, entries: ReadonlyArray<AddedUsage>): Fragment => {
+const add = (sql: Client<unknown>, entries: ReadonlyArray<AddedUsage>): Fragment => {
   const keys = Arrays.texts(entries.map(({ account_id, month }) => `${account_id} ${month}`))
   // A statement of one table, of which Citus keeps the plan.
   return sql`
@@ -59,3 +58,36 @@ export const add = (sql: Client<unknown>, entries: ReadonlyArray<AddedUsage>): F
   WHERE account_id = ANY(${Arrays.texts(entries.map(({ account_id }) => account_id))})
     AND month = ANY(${Arrays.texts(entries.map(({ month }) => month))}) AND account_id || ' ' || month = ANY(${keys})`
 }
+
+interface Needs {
+  /** UTC month whose usage is needed; it stays locked until the commit. */
+  readonly month?: string
+}
+
+/** Recipients accepted in a month so far. */
+export const part: BatchPart<Needs, (account: AccountId, month: string) => number, AddedUsage> = {
+  read: (sql, needs) => {
+    const { accounts, names } = pairs(needs, ({ month }) => month)
+    if (names.length === 0) return []
+    return [{ rows: hold(sql, accounts, names), writes: true, onNode: (node) => holdApart(node, accounts, names) }]
+  },
+  fact: (rows) => {
+    const find = byName<UsageFact>(rows, ({ month }) => month)
+    return (account, month) => find(account, month)?.accepted ?? 0
+  },
+  factAfter: (accepted, addedTo) => (account, month) =>
+    accepted(account, month) + (addedTo(`${account} ${month}`)?.delta ?? 0),
+  ofEvent: (account_id, event, _, after) => {
+    const message = after as Email.State
+    if (!isEmailEvent(event) || message._tag !== "Message") return []
+    return UsageChange.changesOf(event, message).map(({ delta, month }) => ({ account_id, month, delta }))
+  },
+  keyOf: ({ account_id, month }) => `${account_id} ${month}`,
+  sum: (one, { delta }) => ({ ...one, delta: one.delta + delta }),
+  write: (sql, rows) => {
+    const changed = rows.filter(({ delta }) => delta !== 0)
+    return changed.length === 0 ? {} : { separable: [add(sql, changed)] }
+  },
+}
+
+export const isEmailEvent = (event: AnyEvent): event is Email.Event => Object.hasOwn(Email.Event.cases, event._tag)

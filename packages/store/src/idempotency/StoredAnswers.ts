@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
+import type { BatchPart } from "../log/BatchPart.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import { answerKey, type IdempotencyRef, type StoredAnswer } from "./IdempotencyRef.ts"
 import type { Client } from "../postgres/Sql.ts"
@@ -36,3 +37,9 @@ export const insert = (sql: Client<unknown>, answers: ReadonlyArray<StoredAnswer
   ORDER BY new.account_id, new.route, new.key
   ON CONFLICT (account_id, route, key) DO UPDATE
     SET fingerprint = excluded.fingerprint, answer = excluded.answer, expires_at = excluded.expires_at`
+
+/** Answers under keys that the transaction has looked up and not found. */
+export const part: BatchPart<object, unknown, StoredAnswer> = {
+  keyOf: answerKey,
+  write: (sql, answers) => ({ separable: [insert(sql, answers)] }),
+}

@@ -21,3 +21,6 @@ export interface ChangedStream extends StreamRef {
   /** Events that the batch appends. */
   readonly added: ReadonlyArray<Recorded>
 }
+
+/** Whether a batch appends the first event of a stream. */
+export const begins = ({ added, version }: ChangedStream): boolean => version === added.length

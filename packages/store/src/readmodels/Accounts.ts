@@ -1,10 +1,12 @@
 import * as Account from "@waybill/domain/account/Account"
+import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import * as Cells from "../routing/Cells.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
+import { type BatchPart, byName, liveAccounts, type OfAccount } from "../log/BatchPart.ts"
 import * as ReadModel from "./ReadModel.ts"
 import { Sql } from "../postgres/Sql.ts"
 
@@ -48,6 +50,23 @@ export const readModel = ReadModel.make({
     return [{ account_id, version, plan, record }]
   },
 })
+
+interface Needs {
+  /** UTC month whose usage is needed, with the account's plan; the usage stays locked until the commit. */
+  readonly month?: string
+}
+
+/** Accounts whose plan decides. A test account has the record of its live account. */
+export const fact: BatchPart<Needs, (account: AccountId) => StoredAccount | undefined> = {
+  read: (sql, needs) =>
+    needs.every(({ month }) => month === undefined)
+      ? []
+      : [{ rows: sql`SELECT account_id, record FROM accounts WHERE account_id = ANY(${liveAccounts(needs)}::text[])` }],
+  fact: (rows) => {
+    const find = byName<OfAccount & { readonly record: StoredAccount }>(rows, () => "")
+    return (account) => find(Livemode.liveAccountOf(account), "")?.record
+  },
+}
 
 /** Lists the accounts of the fiber's cell. */
 export const list = Effect.fn("Accounts.list")(function* () {

@@ -1,11 +1,14 @@
 import * as Domain from "@waybill/domain/domain/Domain"
 import type * as DomainState from "@waybill/domain/domain/DomainState"
+import type { Tracking } from "@waybill/domain/domain/Tracking"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { sendingDomains } from "../postgres/sendingDomains.ts"
 import { Effect, Option } from "effect"
 import { FIRST } from "../routing/CellName.ts"
 import * as Cells from "../routing/Cells.ts"
 import { HomeSql } from "../routing/HomeSql.ts"
+import { type BatchPart, byName, pairs, queryOf } from "../log/BatchPart.ts"
+import * as Arrays from "../postgres/Arrays.ts"
 import * as ReadModel from "./ReadModel.ts"
 import { type Client, Sql } from "../postgres/Sql.ts"
 import { away } from "../postgres/StoreUnavailable.ts"
@@ -37,6 +40,32 @@ export const readModel = ReadModel.make({
     return [{ ...key, status: state.status, removed: false, record }]
   },
 })
+
+/** A sending domain as decisions see it. */
+interface DomainFact {
+  readonly account_id: AccountId
+  readonly id: string
+  readonly name: string
+  readonly status: string
+  readonly tracking?: Tracking | null
+}
+
+interface Needs {
+  /** Names of sending domains. */
+  readonly domains?: ReadonlyArray<string>
+}
+
+export const fact: BatchPart<Needs, (account: AccountId, name: string) => DomainFact | undefined> = {
+  read: (sql, needs) =>
+    queryOf(
+      pairs(needs, ({ domains }) => domains),
+      ({ accounts, names }) => sql`
+  SELECT d.account_id, d.id, d.name, d.status, d.record -> 'tracking' AS tracking
+  FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, name)
+  JOIN domains d USING (account_id, name) WHERE NOT d.removed`,
+    ),
+  fact: (rows) => byName<DomainFact>(rows, ({ name }) => name),
+}
 
 export const list = Effect.fn("Domains.list")(function* (account_id: string) {
   const sql = yield* Sql

@@ -1,6 +1,9 @@
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import type * as SuppressionState from "@waybill/domain/suppression/SuppressionState"
+import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect, Option } from "effect"
+import { type BatchPart, byName, type OfAccount, pairs, queryOf } from "../log/BatchPart.ts"
+import * as Arrays from "../postgres/Arrays.ts"
 import * as ReadModel from "./ReadModel.ts"
 import * as ExaminedPage from "./ExaminedPage.ts"
 import { Sql } from "../postgres/Sql.ts"
@@ -17,6 +20,27 @@ export const readModel = ReadModel.make({
     return [{ ...key, id: record.id, reason: record.reason, active: true, record }]
   },
 })
+
+interface Needs {
+  /** Addresses whose suppression matters, in lower case. */
+  readonly addresses?: ReadonlyArray<string>
+}
+
+/** Reasons of active suppressions. */
+export const fact: BatchPart<Needs, (account: AccountId, address: string) => string | undefined> = {
+  read: (sql, needs) =>
+    queryOf(
+      pairs(needs, ({ addresses }) => addresses),
+      ({ accounts, names }) => sql`
+  SELECT s.account_id, s.address, s.reason
+  FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, address)
+  JOIN suppressions s USING (account_id, address) WHERE s.active`,
+    ),
+  fact: (rows) => {
+    const find = byName<OfAccount & { readonly address: string; readonly reason: string }>(rows, (row) => row.address)
+    return (account, address) => find(account, address)?.reason
+  },
+}
 
 export const recordOf = (state: Exclude<Suppression.State, { readonly _tag: "Absent" }>) => {
   const { address, created_at, email_id, reason, suppression_id } = state

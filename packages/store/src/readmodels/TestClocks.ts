@@ -4,13 +4,14 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId, TestClockId } from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
+import { type BatchPart, byName, type OfAccount, pairs } from "../log/BatchPart.ts"
+import * as PackedSql from "../packed/PackedSql.ts"
 import * as ReadModel from "./ReadModel.ts"
 import { Sql } from "../postgres/Sql.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** A test clock, deleted ones included, and the time that it shows. */
-export interface ClockFact {
-  readonly account_id: string
+export interface ClockFact extends OfAccount {
   readonly id: string
   readonly now: Timestamp.Timestamp
   readonly removed: boolean
@@ -50,6 +51,37 @@ export const readModel = ReadModel.make({
       ? []
       : [{ account_id, id: stream_id, version, removed: state.deleted_at !== null, record: record(state) }],
 })
+
+interface Needs {
+  /** Ids of test clocks whose time the decision needs; they do not move until the commit. */
+  readonly clocks?: ReadonlyArray<string>
+  /** Ids of emails, for the test clocks that they live on. */
+  readonly clocksOf?: ReadonlyArray<string>
+}
+
+/** Test clocks, and those of emails, which are kept from moving until the batch is committed. */
+export const fact: BatchPart<Needs, (account: AccountId, id: string) => ClockFact | undefined> = {
+  read: (sql, needs) => {
+    const clocks = pairs(needs, (need) => need.clocks)
+    const emails = pairs(needs, (need) => need.clocksOf)
+    const accounts = [...clocks.accounts, ...emails.accounts]
+    if (accounts.length === 0) return []
+    const rows = sql`
+  SELECT c.account_id, c.id, c.record ->> 'now' AS now, c.removed FROM test_clocks c
+  WHERE c.account_id = ANY(${accounts.map((id) => Livemode.testAccountOf(id as AccountId))}::text[])
+    AND c.id = ANY(ARRAY(
+      SELECT unnest(${clocks.names}::text[])
+      UNION SELECT ${PackedSql.field(sql, "e", "EmailQueued", "test_clock")}
+      FROM unnest(${emails.accounts}::text[], ${emails.names}::text[]) AS wanted(account_id, stream_id)
+      JOIN events e ON e.account_id = wanted.account_id AND e.stream_id = wanted.stream_id AND e.version = 1))
+  ORDER BY c.id FOR SHARE OF c`
+    return [{ rows }]
+  },
+  fact: (rows) => {
+    const find = byName<ClockFact>(rows, ({ id }) => id)
+    return (account, id) => find(Livemode.testAccountOf(account), id)
+  },
+}
 
 /** Returns all clocks of an account, newest first. Their number is limited. */
 export const list = Effect.fn("TestClocks.list")(function* (account_id: string) {

@@ -1,8 +1,8 @@
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
-import * as Consequences from "../commit/Consequences.ts"
 import type { OutboxRow } from "../outbox/OutboxRow.ts"
 import type { StreamRef } from "../log/StreamRef.ts"
+import * as DueWork from "../outbox/DueWork.ts"
 import * as DueRows from "../outbox/DueRows.ts"
 import * as Outbox from "../outbox/Outbox.ts"
 import * as LogReads from "../feed/LogReads.ts"
@@ -54,10 +54,7 @@ const rowsOf = Effect.fnUntraced(function* (sql: Sql, refs: ReadonlyArray<Stream
     const history = stored.map((each) => RecordedEvents.decode(aggregate, each))
     const { account_id, stream_id } = first
     const state = RecordedEvents.fold(aggregate, history)
-    const row = Consequences.nextWork(
-      { account_id, stream_id, aggregate, version: history.length, state, added: [] },
-      now,
-    )
+    const row = DueWork.nextWork({ account_id, stream_id, aggregate, version: history.length, state, added: [] }, now)
     return row === "none" || row === undefined ? [] : [row]
   })
 })

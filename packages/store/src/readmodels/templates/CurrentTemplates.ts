@@ -1,5 +1,8 @@
+import * as Livemode from "@waybill/domain/account/Livemode"
+import type { AccountId } from "@waybill/domain/values/Id"
 import * as TemplateState from "@waybill/domain/template/TemplateState"
 import { Effect } from "effect"
+import { type BatchPart, pairs, queryOf } from "../../log/BatchPart.ts"
 import { type Client, Sql } from "../../postgres/Sql.ts"
 
 /** The version that is sent by a template now. `parts` changes with each partial and layout of the account. */
@@ -33,6 +36,32 @@ export const select = (sql: Client<unknown>, accounts: ReadonlyArray<string>, na
     WHERE account_id = ANY(${accounts}::text[]) AND kind <> 'template' AND NOT archived AND current > 0
     GROUP BY account_id
   ) AS parts ON parts.account_id = t.account_id`
+
+interface Needs {
+  /** Ids or aliases of templates whose current version the decision needs. */
+  readonly templates?: ReadonlyArray<string>
+}
+
+export const fact: BatchPart<Needs, (account: AccountId, name: string) => Current | undefined> = {
+  read: (sql, needs) =>
+    queryOf(
+      pairs(needs, ({ templates }) => templates),
+      ({ accounts, names }) =>
+        select(
+          sql,
+          accounts.map((id) => Livemode.liveAccountOf(id)),
+          names,
+        ),
+    ),
+  fact: (rows) => {
+    const templates = new Map(
+      (rows as ReadonlyArray<NamedCurrent>).flatMap((row) =>
+        named(row).map(([name, current]) => [`${row.account_id} ${name}`, current]),
+      ),
+    )
+    return (account, name) => templates.get(`${Livemode.liveAccountOf(account)} ${name}`)
+  },
+}
 
 /** Returns the names under which messages ask for a template, and what is sent by it. */
 export const named = ({ account_id: _, alias, ...current }: NamedCurrent): ReadonlyArray<readonly [string, Current]> =>

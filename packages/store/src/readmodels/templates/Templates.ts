@@ -1,8 +1,11 @@
+import type { AccountId } from "@waybill/domain/values/Id"
 import * as NamedParts from "@waybill/domain/template/NamedParts"
 import * as Template from "@waybill/domain/template/Template"
 import type * as TemplateState from "@waybill/domain/template/TemplateState"
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
+import { type BatchPart, byName, type OfAccount, pairs, queryOf } from "../../log/BatchPart.ts"
+import * as Arrays from "../../postgres/Arrays.ts"
 import * as ReadModel from "../ReadModel.ts"
 import { Sql } from "../../postgres/Sql.ts"
 
@@ -58,6 +61,27 @@ export const readModel = ReadModel.make({
     return [{ account_id, id, version, alias, kind, archived, current, record: recordOf(state), draft, uses }]
   },
 })
+
+interface Needs {
+  /** Aliases of templates. */
+  readonly aliases?: ReadonlyArray<string>
+}
+
+/** Ids of the templates that have an alias. */
+export const fact: BatchPart<Needs, (account: AccountId, alias: string) => string | undefined> = {
+  read: (sql, needs) =>
+    queryOf(
+      pairs(needs, ({ aliases }) => aliases),
+      ({ accounts, names }) => sql`
+  SELECT t.account_id, t.alias, t.id
+  FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, alias)
+  JOIN templates t USING (account_id, alias) WHERE NOT t.archived`,
+    ),
+  fact: (rows) => {
+    const find = byName<OfAccount & { readonly alias: string; readonly id: string }>(rows, (row) => row.alias)
+    return (account, alias) => find(account, alias)?.id
+  },
+}
 
 export interface ListQuery {
   readonly account_id: string

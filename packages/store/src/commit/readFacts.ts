@@ -1,0 +1,70 @@
+import { Effect } from "effect"
+import type { Query } from "../log/BatchPart.ts"
+import type { Client } from "../postgres/Sql.ts"
+import * as BatchParts from "./BatchParts.ts"
+
+/** A query of rows of the part of a name. */
+interface NamedQuery extends Query {
+  readonly name: string
+}
+
+interface FactRow {
+  readonly name: string
+  readonly fact: object
+}
+
+/** Reads the needs of all commits of a batch in one statement, or on a node of Citus in statements that are sent together. */
+export const readFacts = Effect.fnUntraced(function* <E>(
+  sql: Client<E>,
+  needs: ReadonlyArray<BatchParts.AccountNeeds>,
+  now: string,
+  isOnNode = false,
+) {
+  const queries: Array<NamedQuery> = []
+  for (const [name, part] of BatchParts.all)
+    for (const query of part.read?.(sql, needs, now) ?? []) queries.push({ ...query, name })
+  const rows = new Map<string, Array<object>>()
+  for (const { fact, name } of yield* isOnNode ? readApart(sql, queries) : readTogether(sql, queries)) {
+    const ofPart = rows.get(name)
+    if (ofPart === undefined) rows.set(name, [fact])
+    else ofPart.push(fact)
+  }
+  return Object.fromEntries(
+    BatchParts.all.map(([name, part]) => [name, part.fact?.(rows.get(name) ?? [])]),
+  ) as never as BatchParts.Facts
+})
+
+/** Reads all facts in one statement, so that the batch waits for one answer instead of many. */
+const readTogether = <E>(sql: Client<E>, queries: ReadonlyArray<NamedQuery>) => {
+  const written = queries.flatMap(({ name, rows, writes }) => (writes === true ? [sql`${sql(name)} AS (${rows})`] : []))
+  const selects = queries.map(({ name, rows, writes }) => {
+    const from = writes === true ? sql`SELECT * FROM ${sql(name)}` : rows
+    return sql`SELECT ${sql.literal(`'${name}'`)} AS name, to_jsonb(f) AS fact FROM (${from}) AS f`
+  })
+  return sql<FactRow>`${written.length === 0 ? sql.literal("") : sql`WITH ${sql.csv(written)}`}
+    ${selects.reduce((all, next) => sql`${all} UNION ALL ${next}`)}`
+}
+
+/**
+ * Reads each kind of facts by a statement of its own. Citus keeps the plan of a query of one table; one of several it plans and
+ * takes apart each time, which costs ten times as much.
+ */
+const readApart = <E>(sql: Client<E>, queries: ReadonlyArray<NamedQuery>) =>
+  Effect.map(
+    Effect.forEach(
+      queries,
+      (query) => Effect.map(rowsOnNode(sql, query), (rows) => rows.map((fact) => ({ name: query.name, fact }))),
+      {
+        concurrency: "unbounded",
+      },
+    ),
+    (rows) => rows.flat(),
+  )
+
+const rowsOnNode = <E>(
+  sql: Client<E>,
+  { name, onNode, rows, writes }: NamedQuery,
+): Effect.Effect<ReadonlyArray<object>, E> => {
+  if (onNode !== undefined) return onNode(sql)
+  return writes === true ? sql<object>`WITH ${sql(name)} AS (${rows}) SELECT * FROM ${sql(name)}` : sql<object>`${rows}`
+}
