@@ -192,16 +192,16 @@ describe("refusing an email", () => {
       {},
       { scheduled_at: after(-60 * SECOND - 1) },
       "422 scheduled_at_out_of_range",
-      "`scheduled_at` must be between 2026-11-21T08:59:00.000Z and 2026-12-21T09:00:00.000Z; " +
-        "it is 2026-11-21T08:58:59.999Z.",
+      "Mail can be scheduled from 2026-11-21T08:59:00.000Z to 2026-12-21T09:00:00.000Z; " +
+        "this is for 2026-11-21T08:58:59.999Z.",
     ],
     [
       "scheduled more than 30 days ahead",
       {},
       { scheduled_at: after(30 * DAY + 1) },
       "422 scheduled_at_out_of_range",
-      "`scheduled_at` must be between 2026-11-21T08:59:00.000Z and 2026-12-21T09:00:00.000Z; " +
-        "it is 2026-12-21T09:00:00.001Z.",
+      "Mail can be scheduled from 2026-11-21T08:59:00.000Z to 2026-12-21T09:00:00.000Z; " +
+        "this is for 2026-12-21T09:00:00.001Z.",
     ],
     [
       "only suppressed recipients",

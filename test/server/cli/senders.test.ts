@@ -166,7 +166,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
     const refused = yield* refusal("send", "--from", "hi@elsewhere.test", "--to", "no address", "--subject", "Hi")
     assert.match(refused, /^waybill: .*`to\[0\]`[^\n]*$/u)
     const elsewhere = yield* refusal("send", "--from", "hi@elsewhere.test", "--to", "a@b.c", "--subject", "Hi")
-    assert.include(elsewhere, "Add it with `waybill domains add` and publish its DKIM record.")
+    assert.include(elsewhere, "From a terminal: `waybill domains add` and `waybill domains verify`.")
   })
 
   it.effect("over the API, domains, webhooks and suppressions are managed", function* () {

@@ -87,7 +87,7 @@ export const sendgridCalls: ReadonlyArray<SendGridCall> = [
   },
   {
     call: "send with templateId of another account",
-    gives: "400, template_id: `template_id` is not a template of this account.",
+    gives: "400, template_id: The template does not exist in this account.",
     run: (mail) => mail.send(email({ templateId: "d-0123456789abcdef0123456789abcdef" })),
   },
   {

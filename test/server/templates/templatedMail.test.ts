@@ -122,7 +122,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("mail of templates", (it
         422,
         "unprocessable",
         "template_not_found",
-        `\`template\` "nameless" is the name of a template, and not its alias. Give it one, or use its id ${nameless.id}.`,
+        `"nameless" is the name of a template, and not its alias. Give it one, or use its id ${nameless.id}.`,
       ],
     )
     assert.deepStrictEqual(reasonOf(yield* send({ template: {} })), [400, "validation_failed"])

@@ -103,7 +103,7 @@ layer(Smtp.layer, { excludeTestServices: true })("mail of a template by SMTP", (
       [
         { "X-Waybill-Template": "other" },
         {},
-        '550 5.6.0 template_not_found: `template` "other" is not a template of this account.',
+        '550 5.6.0 template_not_found: `template` "other" does not exist in this account.',
       ],
       [
         { "X-Waybill-Template": "order; version=7" },

@@ -13,6 +13,7 @@ import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Context, Effect } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { createHash } from "node:crypto"
+import type { Refusal } from "@waybill/domain/values/Refusal"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewIds from "../process/NewIds.ts"
 
@@ -29,6 +30,8 @@ export interface TranslatedRequest {
   readonly acceptsSuppressed: boolean
   /** The suppressed recipients of each email that this request accepts, which our own answers do not name. */
   readonly suppressed: Map<string, ReadonlyArray<string>>
+  /** The refusals of messages of the last batch, by their places; none if its answer is an earlier one. */
+  refused: ReadonlyMap<number, Refusal>
 }
 
 /** The request that the call in progress was translated from; `undefined` if the client called the API itself. */

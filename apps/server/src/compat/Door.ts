@@ -1,7 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
-import type * as ApiError from "@waybill/api/errors/ApiError"
 import type * as RateLimit from "@waybill/domain/account/RateLimit"
-import type { Refusal } from "@waybill/domain/values/Refusal"
+import type { Detail, Refusal } from "@waybill/domain/values/Refusal"
 import type { Dns } from "@waybill/mail/dns/Dns"
 import type { InstanceKey } from "@waybill/store/secrets/InstanceKey"
 import type { EventStore } from "@waybill/store/commit/EventStore"
@@ -34,12 +33,19 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A refusal of Waybill's own API, to be written in the shape of the other service. */
+/** A refusal of Waybill's own API, with its violations as the other service names their fields. */
 export class NativeError extends Data.TaggedError("NativeError")<{
-  readonly status: number
-  readonly error: ApiError.Body["error"]
-  readonly headers: Readonly<Record<string, string>>
-}> {}
+  readonly refusal: Refusal
+  readonly details: ReadonlyArray<Detail>
+}> {
+  readonly status = this.refusal.status
+  readonly reason = this.refusal.reason
+  override readonly message = this.refusal.message
+  readonly retry_after_s = this.refusal.retry_after_s
+}
+
+/** Returns the refusal itself, whose class has the facts that its message tells people. */
+export const causeOf = (refusal: Refusal): Refusal => (refusal instanceof NativeError ? refusal.refusal : refusal)
 
 /** Calls Waybill's own API on behalf of the request in progress, which was admitted before; refusals fail. */
 export class NativeApi extends Context.Service<
@@ -60,10 +66,9 @@ export type Params = Readonly<Record<string, string>>
 /** One route of a door. */
 export interface Route {
   readonly method: string
-  /** A path whose segments that begin with a colon are parameters, such as `/emails/:id`. */
   readonly path: string
-  /** The rate window that the route counts in; `other` by default. */
-  readonly bucket?: RateLimit.Bucket
+  /** The rate window that the route counts in. */
+  readonly bucket: RateLimit.Bucket
   /** The query parameters that it takes; none by default. */
   readonly query?: ReadonlyArray<string>
   /** Those of them that may be repeated. */
@@ -75,7 +80,7 @@ export interface Route {
   readonly endpoint: Endpoint | undefined
   /** The body that it takes; absent if it takes none. */
   readonly body?: Schema.Top
-  readonly handle: (request: DoorRequest, params: Params) => Effect.Effect<Answer, Refusal | NativeError, DoorServices>
+  readonly handle: (request: DoorRequest, params: Params) => Effect.Effect<Answer, Refusal, DoorServices>
   /** Checks a request with the service's public test key, without an account: nothing is kept, and nothing is sent. */
   readonly trial?: Trial
 }
@@ -109,12 +114,9 @@ export interface Door {
    * for. The body of such a request is not read.
    */
   readonly find: (method: string, path: string) => Result.Result<RouteMatch, Refusal>
-  readonly handle: (
-    request: DoorRequest,
-    match: RouteMatch,
-  ) => Effect.Effect<Answer, Refusal | NativeError, DoorServices>
+  readonly handle: (request: DoorRequest, match: RouteMatch) => Effect.Effect<Answer, Refusal, DoorServices>
   /** Whether a request has the public key of the other service with which programs only try its API. */
   readonly isTrial: (headers: DoorRequest["headers"]) => boolean
-  /** The status and body of an error in the other service's shape. `path` is that of the request, below the door. */
-  readonly errorOf: (status: number, error: ApiError.Body["error"], path?: string) => Answer
+  /** The answer to a refused request in the other service's shape. `path` is that of the request, below the door. */
+  readonly errorOf: (refusal: Refusal, path?: string) => Answer
 }

@@ -1,5 +1,7 @@
 import * as Groups from "@waybill/api/Groups"
+import { Bucket } from "@waybill/api/middleware/Authorization"
 import type { Scope } from "@waybill/domain/account/Scope"
+import { Context } from "effect"
 import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import * as Authorization from "../web/Authorization.ts"
 
@@ -25,6 +27,9 @@ const find = (name: Endpoint) => {
 }
 
 export const scopeOf = (name: Endpoint): Scope | undefined => Authorization.scopeOf(find(name).endpoint)
+
+/** Returns the rate window in which an endpoint counts. */
+export const bucketOf = (name: Endpoint) => Context.get(find(name).endpoint.annotations, Bucket)
 
 /** Refuses a caller whose key may not call an endpoint, before anything of the request is read. */
 export const authorize = (name: Endpoint) => {

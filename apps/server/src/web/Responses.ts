@@ -38,12 +38,18 @@ export const refusalHeaders = ({ allowed_methods, retry_after_s, status }: Refus
   return status === 401 ? { "www-authenticate": "Bearer" } : {}
 }
 
+/** Refusals by the bodies that were written of them, which doors of other services write in their own shape. */
+const refusals = new WeakMap<object, Refusal>()
+
+/** Returns the refusal that a response was made of by `respond`. */
+export const refusalIn = ({ body }: HttpServerResponse.HttpServerResponse): Refusal | undefined => refusals.get(body)
+
 /** Returns the response of a refusal, in the one shape of errors. */
-export const respond = (refusal: Refusal, id: string): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.setHeaders(
-    HttpServerResponse.jsonUnsafe(ApiError.toBody(refusal, id), { status: refusal.status }),
-    refusalHeaders(refusal),
-  )
+export const respond = (refusal: Refusal, id: string): HttpServerResponse.HttpServerResponse => {
+  const response = HttpServerResponse.jsonUnsafe(ApiError.toBody(refusal, id), { status: refusal.status })
+  refusals.set(response.body, refusal)
+  return HttpServerResponse.setHeaders(response, refusalHeaders(refusal))
+}
 
 /** Responds with a refusal. A store that cannot be used is left to `fromCause`. */
 export const refused = (refusal: Refusal): Effect.Effect<HttpServerResponse.HttpServerResponse, StoreUnavailable> =>

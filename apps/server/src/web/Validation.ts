@@ -274,4 +274,4 @@ export const malformed = (text: string): RequestRefusal.InvalidRequest => {
   return refuse("malformed_json", `is not valid JSON${where}`)
 }
 
-const spell = ({ message, path }: Detail) => ({ path: path === "idempotency-key" ? "Idempotency-Key" : path, message })
+const spell = (detail: Detail) => (detail.path === "idempotency-key" ? { ...detail, path: "Idempotency-Key" } : detail)

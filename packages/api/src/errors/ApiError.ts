@@ -2,6 +2,12 @@ import * as Refusal from "@waybill/domain/values/Refusal"
 import { Context, Effect, Schema, SchemaTransformation } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 
+/** Takes each refusal that an endpoint answers with, for a door of another service, which reads no English. */
+export const Refused = Context.Reference<((refusal: Refusal.Refusal) => void) | undefined>(
+  "@waybill/api/errors/ApiError/Refused",
+  { defaultValue: () => undefined },
+)
+
 /** The id of the current request. Every error includes it; the server sets it. */
 export const RequestId = Context.Reference<string>("@waybill/api/errors/ApiError/RequestId", { defaultValue: () => "" })
 
@@ -38,7 +44,7 @@ export const toBody = (refusal: Refusal.Refusal, request_id: string): Body => ({
     reason: refusal.reason,
     docs: `/docs/errors/${refusal.reason}`,
     request_id,
-    details: refusal.details ?? [],
+    details: (refusal.details ?? []).map(({ message, path }) => ({ path, message })),
   },
 })
 
@@ -78,7 +84,11 @@ const error = <S extends Refusal.Status>(status: S, description: string) =>
       Body,
       SchemaTransformation.transformEffect<Of<S>, Body>({
         decode: (body) => Effect.succeed(new ApiError(status, body) as ApiError & Of<S>),
-        encode: (refusal) => Effect.map(RequestId, (id) => toBody(refusal, id)),
+        encode: (refusal) =>
+          Effect.flatMap(Refused, (take) => {
+            take?.(refusal)
+            return Effect.map(RequestId, (id) => toBody(refusal, id))
+          }),
       }),
     ),
     Schema.annotate({ description }),

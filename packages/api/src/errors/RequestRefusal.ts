@@ -77,31 +77,49 @@ export class RequestNotFound extends Refusal.of("RequestNotFound", 404, "request
   override readonly message = "There is no such request in the request log, which keeps requests for some days only."
 }
 
-const MESSAGES = {
-  missing: "No API key was sent. Send one in the header: Authorization: Bearer <key>.",
-  elsewhere: "The API key was sent in another header. Send it in this one: Authorization: Bearer <key>.",
-  unschemed: "The Authorization header does not begin with Bearer. Send the key as: Authorization: Bearer <key>.",
-  malformed: `The Authorization header does not contain a complete API key. A key is ${ApiKeySecret.MARK} or ${ApiKeySecret.TEST_MARK} and ${ApiKeySecret.BODY_CHARS + ApiKeySecret.CHECKSUM_CHARS} characters; copy it whole.`,
-  mistyped: "The API key in the Authorization header is mistyped: its checksum does not match. Copy it again.",
+/** The header that takes a key, and the key as it stands there. */
+interface KeyHeader {
+  readonly name: string
+  readonly value: string
+}
+const BEARER: KeyHeader = { name: "Authorization", value: "Bearer <key>" }
+
+const messagesFor = ({ name, value }: KeyHeader) => ({
+  missing: `No API key was sent. Send one in the header: ${name}: ${value}.`,
+  elsewhere: `The API key was sent in another header. Send it in this one: ${name}: ${value}.`,
+  unschemed: `The ${name} header does not begin with Bearer. Send the key as: ${name}: ${value}.`,
+  malformed: `The ${name} header does not contain a complete API key. A key is ${ApiKeySecret.MARK} or ${ApiKeySecret.TEST_MARK} and ${ApiKeySecret.BODY_CHARS + ApiKeySecret.CHECKSUM_CHARS} characters; copy it whole.`,
+  mistyped: `The API key in the ${name} header is mistyped: its checksum does not match. Copy it again.`,
   unknown: "This API key does not exist.",
   expired: "This API key has expired.",
   revoked: "This API key has been revoked.",
   address_not_allowed: "This API key is not allowed from this address.",
-} as const
+})
 
-export class Unauthorized extends Data.TaggedError("Unauthorized")<{ readonly why: keyof typeof MESSAGES }> {
+export class Unauthorized extends Data.TaggedError("Unauthorized")<{
+  readonly why: keyof ReturnType<typeof messagesFor>
+}> {
   readonly status = 401
   get reason() {
     return this.why === "missing" || this.why === "elsewhere" ? "api_key_missing" : "api_key_invalid"
   }
   override get message() {
-    return MESSAGES[this.why]
+    return this.messageFor(BEARER)
+  }
+  /** Words the message for a header in which another service takes keys. */
+  messageFor(header: KeyHeader): string {
+    return messagesFor(header)[this.why]
   }
 }
 
 /** A key of another service was sent. */
 export class ForeignKey extends Refusal.of("ForeignKey", 401, "api_key_invalid")<{ readonly service: string }> {
-  override readonly message = `This is a key of ${this.service}. Waybill takes its own keys, which begin with ${ApiKeySecret.MARK}, in the header: Authorization: Bearer <key>.`
+  override get message() {
+    return this.messageFor(BEARER)
+  }
+  messageFor({ name, value }: KeyHeader): string {
+    return `This is a key of ${this.service}. Waybill takes its own keys, which begin with ${ApiKeySecret.MARK}, in the header: ${name}: ${value}.`
+  }
 }
 
 /** The cause of a 500 is logged under the request id and never shown. */

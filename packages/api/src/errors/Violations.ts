@@ -107,7 +107,7 @@ const collect = (
       return
     }
     case "MissingKey":
-      add("is required")
+      details.push({ path: formatPath(path), message: annotation ?? "is required", isMissing: true })
       return
     case "InvalidType":
       // `Never` is the value of every field of an object that takes none.

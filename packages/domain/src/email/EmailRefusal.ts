@@ -112,7 +112,7 @@ export class ScheduledAtOutOfRange extends Refusal.of("ScheduledAtOutOfRange", 4
   readonly earliest: Timestamp.Timestamp
   readonly latest: Timestamp.Timestamp
 }> {
-  override readonly message = `\`scheduled_at\` must be between ${this.earliest} and ${this.latest}; it is ${this.scheduled_at}.`
+  override readonly message = `Mail can be scheduled from ${this.earliest} to ${this.latest}; this is for ${this.scheduled_at}.`
   readonly details = [{ path: "scheduled_at", message: "must be at most 60 seconds in the past and 30 days ahead" }]
 }
 
@@ -125,7 +125,7 @@ export class ScheduledSizeExceeded extends Refusal.of("ScheduledSizeExceeded", 4
   override readonly message =
     `The content of scheduled mail may have ${mebibytes(this.limit)} MiB; ${mebibytes(this.bytes)} are stored, and this ` +
     `email has ${mebibytes(this.size_bytes)}. Sent mail no longer counts, canceled mail for up to an hour. ` +
-    "Send this email without `scheduled_at`, or later."
+    "Send this email at once, or later."
 }
 
 const mebibytes = (bytes: number): number => Math.ceil((bytes / 1024 / 1024) * 100) / 100

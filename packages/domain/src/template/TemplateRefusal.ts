@@ -115,20 +115,19 @@ export class TemplateUnusable extends Schema.TaggedError<TemplateUnusable>()("Te
 }) {
   readonly status = 422
   get details(): ReadonlyArray<Refusal.Detail> {
-    const asked = this.alias === null ? "" : `${JSON.stringify(this.alias)} `
     const why =
       this.named === undefined
         ? REASONS[this.reason]
         : `is the name of a template, and not its alias. Give it one, or use its id ${this.named}`
-    return [{ path: "template", message: `${asked}${why}` }]
+    return [{ path: "template", message: this.alias === null ? why : `${JSON.stringify(this.alias)} ${why}` }]
   }
   override get message() {
-    return `\`template\` ${this.details[0]?.message}.`
+    return `${this.named === undefined ? "The template " : ""}${this.details[0]?.message}.`
   }
 }
 
 const REASONS = {
-  template_not_found: "is not a template of this account",
+  template_not_found: "does not exist in this account",
   template_version_not_found: "has no version of this number",
   template_archived: "is archived",
   template_not_published: "has no published version",
@@ -139,6 +138,8 @@ const REASONS = {
 export class TemplateIncomplete extends Refusal.of("TemplateIncomplete", 422, "template_incomplete")<{
   readonly missing: ReadonlyArray<"from" | "subject">
 }> {
-  override readonly message = `The message needs \`${this.missing.join("` and `")}\`, which its template does not have.`
+  override readonly message = `The message needs ${this.missing.map((each) => PARTS[each]).join(" and ")}, which its template does not have.`
   readonly details = this.missing.map((path) => ({ path, message: "is required: the template has none" }))
 }
+
+const PARTS = { from: "a sender", subject: "a subject" } as const

@@ -12,9 +12,16 @@ export type Code =
 
 export type Status = 400 | 401 | 403 | 404 | 422 | 429 | 500 | 503
 
+/** A violation. Answers have its path and message; doors of other services are told the rest in types. */
 export interface Detail {
   readonly path: string
   readonly message: string
+  /** Whether a field is required and was not given. */
+  readonly isMissing?: boolean
+  /** The violation in other words, which do not continue after the field's name. */
+  readonly sentence?: string
+  /** Where it is in the source of a template, with its message as it is without the place. */
+  readonly place?: { readonly line: number; readonly column: number; readonly message: string }
 }
 
 /**
@@ -27,7 +34,7 @@ export interface Refusal {
   readonly reason: string
   readonly message: string
   readonly details?: ReadonlyArray<Detail>
-  readonly retry_after_s?: number
+  readonly retry_after_s?: number | undefined
   readonly allowed_methods?: ReadonlyArray<string>
 }
 

@@ -80,6 +80,7 @@ export const problemsOf = (source: TemplateSource): ReadonlyArray<Detail> => {
       translate(language, words[name] ?? "").problems.map(({ column, line, message }) => ({
         path: tag === "" ? name : `locales.${tag}.${name}`,
         message: `${message} (line ${line}, column ${column})`,
+        place: { line, column, message },
       })),
     ),
   )

@@ -145,10 +145,11 @@ export const render = (
   })
 }
 
-export const placed = (
-  path: string,
-  { column, line, message }: { readonly line: number; readonly column: number; readonly message: string },
-): Detail => ({ path, message: `${message} (line ${line}, column ${column})` })
+export const placed = (path: string, { column, line, message }: NonNullable<Detail["place"]>): Detail => ({
+  path,
+  message: `${message} (line ${line}, column ${column})`,
+  place: { line, column, message },
+})
 
 /** Programs show the beginning of the HTML beside the subject; this stands before all that is seen. */
 const withPreheader = (html: string, preheader: string): string => {

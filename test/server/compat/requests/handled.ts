@@ -1,4 +1,4 @@
-import * as ApiError from "@waybill/api/errors/ApiError"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { PgClient } from "@effect/sql-pg"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -63,11 +63,11 @@ export const handled = Effect.fnUntraced(function* (
   { headers = {}, method = "POST", refusing = [] as Refusing } = {},
 ) {
   const calls: Array<NativeRequest> = []
-  const error = { code: "invalid_request", message: "refused", reason: "validation_failed", request_id: "" } as const
+  const refusal = new RequestRefusal.InvalidRequest({ reason: "validation_failed", details: refusing })
   const call = (request: NativeRequest): Effect.Effect<Answer, NativeError> => {
     calls.push(request)
     return refusing.length > 0
-      ? Effect.fail(new NativeError({ status: 400, error: { ...error, details: refusing }, headers: {} }))
+      ? Effect.fail(new NativeError({ refusal, details: refusing }))
       : Effect.succeed({ status: 200, body: { id: "msg_1", created_at: "", data: [] } })
   }
   const [name = "", query = ""] = path.split("?", 2)
@@ -79,10 +79,8 @@ export const handled = Effect.fnUntraced(function* (
     Effect.result,
   )
   if (Result.isSuccess(result)) return { calls, answer: result.success, details: [], failure: undefined }
-  const { failure } = result
-  const { details = [] } = failure instanceof NativeError ? failure.error : (failure as Refusal)
-  const shown = failure instanceof NativeError ? failure.error : ApiError.toBody(failure as Refusal, "").error
-  return { calls, answer: undefined, details, failure: door.errorOf(400, shown).body }
+  const failure = result.failure as Refusal
+  return { calls, answer: undefined, details: failure.details ?? [], failure: door.errorOf(failure).body }
 })
 
 /** Sends a message of a service with a change, and returns the fields that are refused; undefined if it was sent. */

@@ -87,7 +87,7 @@ it.effect("a list of addresses is read a fixed number of times, however many of 
   reading.mockRestore()
   for (const nth of [0, 1, count - 1])
     assert.match(
-      details[nth]?.message ?? "",
+      details[nth]?.sentence ?? "",
       new RegExp(`^Invalid 'Cc' address: 'a{60}'\\. \`Cc\\[${nth}\\]\` is`, "u"),
     )
   assert.isAtMost(reads, 4 * list.length)

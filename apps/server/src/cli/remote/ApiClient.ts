@@ -1,4 +1,5 @@
 import { Waybill, WaybillError } from "@waybill/client/Waybill"
+import * as Table from "@waybill/domain/values/Table"
 import { Context, Data, Effect, Layer, Redacted } from "effect"
 import * as Output from "../Output.ts"
 import * as Credentials from "./Credentials.ts"
@@ -93,25 +94,24 @@ export const failureOf = (cause: unknown): ApiFailure => {
 }
 
 const sentenceOf = (error: WaybillError): string => {
-  const { code, details, message, requestId, status } = error
+  const { code, details, message, reason, requestId, status } = error
+  const [first, ...more] = details
   if (code === "connection_failed") return `${message}${reasonOf(error.cause)}`
   if (code === "invalid_key") return "This is not a complete API key (wb_…). Copy it again."
   if (status === 401) return `${message} Run \`waybill login\` with a key that works.`
   if (status >= 500 && requestId !== null) return `${message} (request ${requestId})`
-  const others = details.slice(1).map((detail) => `\`${detail.path}\` ${detail.message}`)
-  return inCommands(others.length === 0 ? message : `${message} Also: ${others.join("; ")}`)
+  if (reason === "malformed_id" && first !== undefined) return `<${first.path}> ${first.message}.`
+  const others = more.map((detail) => `\`${detail.path}\` ${detail.message}`)
+  const also = others.length === 0 ? message : `${message} Also: ${others.join("; ")}`
+  const commands = reason === null ? undefined : Table.at(COMMANDS, reason)
+  return commands === undefined ? also : `${also} From a terminal: ${commands}.`
 }
 
-/** Calls that an answer advises, and places in them, as commands. */
-const COMMANDS: ReadonlyArray<readonly [call: RegExp, command: string]> = [
-  [/\bPOST \/v1\/domains\/([\w.-]+)\/verify\b/gu, "`waybill domains verify $1`"],
-  [/\bPOST \/v1\/domains\b/gu, "`waybill domains add`"],
-  [/\bat \/v1\/suppressions\b/gu, "by `waybill suppressions`"],
-  [/^In the path, `(\w+)` must be/gu, "<$1> must be"],
-]
-
-const inCommands = (sentence: string): string =>
-  COMMANDS.reduce((text, [call, command]) => text.replaceAll(call, command), sentence)
+/** Commands for what the messages of refusals advise. */
+const COMMANDS: Readonly<Record<string, string>> = {
+  all_recipients_suppressed: "`waybill suppressions`",
+  domain_not_verified: "`waybill domains add` and `waybill domains verify`",
+}
 
 /** The reason why no connection was made, which Node hides in the cause of "fetch failed". */
 const reasonOf = (cause: unknown): string => {

@@ -1,4 +1,5 @@
 import * as ApiError from "@waybill/api/errors/ApiError"
+import type { Refusal } from "@waybill/domain/values/Refusal"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { ByteSize, Context, Effect, Semaphore } from "effect"
 import { HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -7,9 +8,10 @@ import { Provenance } from "@waybill/store/log/Provenance"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import * as Authorization from "../../web/Authorization.ts"
 import * as Bodies from "../../web/Bodies.ts"
+import * as Responses from "../../web/Responses.ts"
 import * as RequestTarget from "../../requests/RequestTarget.ts"
 import * as Uuids from "../../requests/Uuids.ts"
-import { type Answer, type Door, type DoorRequest, type DoorServices, NativeApi, NativeError } from "../Door.ts"
+import { type Answer, type Door, type DoorRequest, type DoorServices, NativeApi } from "../Door.ts"
 import * as Doors from "./Doors.ts"
 import * as NativeCalls from "./NativeCalls.ts"
 import * as Endpoints from "../Endpoints.ts"
@@ -50,6 +52,7 @@ export const handle = Effect.fnUntraced(function* <R>(
     hashOfBody: () => sha256(received),
     acceptsSuppressed: door.acceptsSuppressed,
     suppressed: new Map(),
+    refused: new Map(),
   }
   const calls: NativeCalls.Calls<R> = {
     app,
@@ -60,13 +63,7 @@ export const handle = Effect.fnUntraced(function* <R>(
     writes: 0,
     kept: {},
   }
-  const handling = Bodies.collecting(door.handle(doorRequest, match)).pipe(
-    Effect.catch((error) =>
-      error instanceof NativeError
-        ? Effect.succeed<Answer>({ status: error.status, body: { error: error.error }, headers: error.headers })
-        : Effect.fail(error),
-    ),
-  )
+  const handling = Bodies.collecting(door.handle(doorRequest, match))
   const answer = yield* Effect.updateContext(handling, (services: Context.Context<Exclude<DoorServices, NativeApi>>) =>
     services.pipe(
       Context.add(NativeApi, { call: (native) => NativeCalls.call(calls, native) }),
@@ -102,14 +99,18 @@ export const responseOf = ({ body, headers, status }: Answer, more: object): Res
 const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex")
 
 /** The refusal of an id that no object can have: ours says the form of our own ids, and a name of our own path. */
-const NOTHING = { message: "There is nothing with this id in this account.", details: [] }
+const NOTHING: Refusal = {
+  _tag: "NothingWithThisId",
+  status: 404,
+  reason: "malformed_id",
+  message: "There is nothing with this id in this account.",
+}
 
-/** Returns an error response in the other service's shape; other responses and their headers stay as they are. */
+/** Returns the response of a refusal in the other service's shape; other responses and their headers stay as they are. */
 export const inShapeOf = ({ door, path }: Doors.Entrance, response: Response): Response => {
-  if (response.status < 400) return response
-  const { error } = NativeCalls.contentOf(response) as ApiError.Body
-  const shown = error.reason === "malformed_id" ? { ...error, ...NOTHING } : error
-  const { body, headers, status } = door.errorOf(response.status, shown, path)
+  const refusal = Responses.refusalIn(response)
+  if (refusal === undefined) return response
+  const { body, headers, status } = door.errorOf(refusal.reason === NOTHING.reason ? NOTHING : refusal, path)
   const { "content-length": _, "content-type": __, ...kept } = response.headers
   return HttpServerResponse.setHeaders(HttpServerResponse.jsonUnsafe(body, { status }), { ...kept, ...headers })
 }

@@ -24,7 +24,7 @@ export interface Entrance {
 
 /** The rate window that a request counts in. */
 export const bucketOf = ({ match }: Entrance): RateLimit.Bucket =>
-  (Result.isSuccess(match) ? match.success.route.bucket : undefined) ?? "other"
+  Result.isSuccess(match) ? match.success.route.bucket : "other"
 
 /** Returns the check of a request with the service's public test key; `undefined` for other requests, which need a key. */
 export const trialOf = ({ door, match }: Entrance, headers: Request["headers"]): Trial | undefined =>

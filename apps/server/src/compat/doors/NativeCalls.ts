@@ -62,13 +62,10 @@ const readmit = Effect.fnUntraced(function* <R>(calls: Calls<R>) {
 /** Refuses a native call in the form of its own refusals. */
 const refused = Effect.fnUntraced(function* (error: Refusal | NativeError) {
   if (error instanceof NativeError) return yield* error
-  const refusal: Refusal = error instanceof StoreUnavailable ? yield* Responses.ofUnavailable(error, false) : error
-  return yield* new NativeError({
-    status: refusal.status,
-    error: ApiError.toBody(refusal, yield* ApiError.RequestId).error,
-    headers: refusal.retry_after_s === undefined ? {} : { "retry-after": String(refusal.retry_after_s) },
-  })
+  return yield* nativeError(error instanceof StoreUnavailable ? yield* Responses.ofUnavailable(error, false) : error)
 })
+
+const nativeError = (refusal: Refusal) => new NativeError({ refusal, details: refusal.details ?? [] })
 
 /** Runs a request through the own API's router. */
 const callApp = Effect.fnUntraced(function* <R>(
@@ -81,15 +78,17 @@ const callApp = Effect.fnUntraced(function* <R>(
     { method, url: path, headers: Headers.fromInput({ ...length, ...headers }), remoteAddress },
     bytes,
   )
-  const response = yield* counting(
-    bytes.length - countedBytes,
-    Effect.provideService(app, HttpServerRequest.HttpServerRequest, inner),
+  let refusal: Refusal | undefined
+  const answering = app.pipe(
+    Effect.provideService(HttpServerRequest.HttpServerRequest, inner),
+    Effect.provideService(ApiError.Refused, (each) => {
+      refusal = each
+    }),
   )
-  const answer = contentOf(response)
-  if (response.status < 400) return { status: response.status, body: answer, headers: response.headers }
-  const retryAfter = response.headers["retry-after"]
-  const kept = retryAfter === undefined ? {} : { "retry-after": retryAfter }
-  return yield* new NativeError({ status: response.status, error: (answer as ApiError.Body).error, headers: kept })
+  const response = yield* counting(bytes.length - countedBytes, answering)
+  const { headers: answered, status } = response
+  if (status < 400) return { status, body: contentOf(response), headers: answered }
+  return yield* nativeError(Responses.refusalIn(response) ?? refusal ?? new RequestRefusal.InternalError())
 })
 
 /**
@@ -109,5 +108,5 @@ const counting = <A, E, R>(growth: number, work: Effect.Effect<A, E, R>): Effect
 }
 
 /** Returns the parsed body of an answer of our own API. */
-export const contentOf = ({ body }: Response): unknown =>
+const contentOf = ({ body }: Response): unknown =>
   body._tag === "Uint8Array" ? (JSON.parse(Buffer.from(body.body).toString("utf8")) as unknown) : null

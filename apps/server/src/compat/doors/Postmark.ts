@@ -1,7 +1,6 @@
-import { Effect } from "effect"
-import type { Route } from "../Door.ts"
 import { type Absence, makeDoor } from "../makeDoor.ts"
 import * as Native from "../Native.ts"
+import { route } from "../route.ts"
 import * as Bounces from "../postmark/Bounces.ts"
 import * as Emails from "../postmark/Emails.ts"
 import * as Engagement from "../postmark/messages/Engagement.ts"
@@ -47,15 +46,12 @@ const ABSENT: ReadonlyArray<Absence> = [
   ["/message-streams/:/unarchive", STREAMS],
 ]
 
-const streams = (method: string, path: string): Route => ({
-  method,
-  path,
-  endpoint: undefined,
-  handle: () => Effect.fail(Native.missing(STREAMS)),
-})
-
 /** Other paths below these have a meaning, so that they are routes of their own. */
-const STREAM_ROUTES = [streams("POST", "/message-streams"), streams("PATCH", "/message-streams/:id")]
+const STREAM_ROUTES = (["POST /message-streams", "PATCH /message-streams/:id"] as const).map((call) =>
+  route(call, { endpoint: undefined }, function* () {
+    return yield* Native.missing(STREAMS)
+  }),
+)
 
 /** The API of Postmark, as the npm package `postmark` calls it. */
 export const door = makeDoor({

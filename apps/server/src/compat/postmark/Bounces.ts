@@ -2,9 +2,8 @@ import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, identity } from "effect"
 import type { Route } from "../Door.ts"
-import { nativePath } from "../nativePath.ts"
 import * as Native from "../Native.ts"
-import * as Respelling from "../Respelling.ts"
+import { route } from "../route.ts"
 import * as Bounce from "../../webhookFormats/PostmarkBounce.ts"
 import * as Filters from "./Filters.ts"
 import * as Paging from "./Paging.ts"
@@ -12,49 +11,29 @@ import * as Refusals from "./Refusals.ts"
 
 type BounceRecord = ReturnType<typeof Bounce.all>[number]
 
-const list: Route = {
-  method: "GET",
-  path: "/bounces",
-  endpoint: "logs.list",
-  bucket: "logs",
-  query: [
-    "count",
-    "offset",
-    "type",
-    "inactive",
-    "emailfilter",
-    "tag",
-    "messageid",
-    "fromdate",
-    "todate",
-    "messagestream",
-  ],
-  handle: Effect.fnUntraced(function* ({ query }) {
+const list = route(
+  "GET /bounces",
+  { endpoint: "logs.list", query: [...Filters.LIST, "type", "inactive", "emailfilter", "tag", "messageid"] },
+  function* ({ query }) {
     yield* Filters.checkStream(query)
     const range = yield* Paging.rangeOf(query)
     const isWanted = yield* filterOf(query)
     const of = (record: EmailRecord) => Bounce.all(record).filter(isWanted)
     const id = query.get("messageid")
     if (id !== null) {
-      const bounces = of(yield* message(id))
-      return Native.ok({
-        TotalCount: bounces.length,
-        Bounces: bounces.slice(range.offset, range.offset + range.count),
-      })
+      const bounces = of(yield* Native.get<EmailRecord>(Native.path`/v1/email/logs/${id}`))
+      const Bounces = bounces.slice(range.offset, range.offset + range.count)
+      return Native.ok({ TotalCount: bounces.length, Bounces })
     }
     const filters = Filters.native({
       recipient_status: Bounce.STATUSES.join(","),
       tag: query.get("tag"),
       created_before: yield* Paging.until(query),
     })
-    const found = yield* Paging.read("/v1/email/logs", filters, range, of, identity).pipe(
-      Respelling.respelled(Filters.spelling),
-    )
+    const found = yield* Filters.respelled(Paging.read("/v1/email/logs", filters, range, of, identity))
     return Native.ok({ TotalCount: found.total, Bounces: found.entries })
-  }),
-}
-
-const message = (id: string) => Native.call<EmailRecord>({ method: "GET", path: nativePath`/v1/email/logs/${id}` })
+  },
+)
 
 /** Returns the filters that our own list of emails does not have. */
 const filterOf = Effect.fnUntraced(function* (query: URLSearchParams) {
@@ -81,11 +60,6 @@ const filterOf = Effect.fnUntraced(function* (query: URLSearchParams) {
 export const MAX_SEARCHED = 1_000
 const PAGE = 100
 
-interface Page {
-  readonly data: ReadonlyArray<EmailRecord>
-  readonly has_more: boolean
-}
-
 /** Returns a bounce by its id, among those of the second that the id names. Two of the same id are none. */
 const find = Effect.fnUntraced(function* (id: string) {
   const second = Bounce.secondOf(id)
@@ -98,7 +72,7 @@ const find = Effect.fnUntraced(function* (id: string) {
   })
   const found: Array<BounceRecord> = []
   for (let searched = 0; searched < MAX_SEARCHED; searched += PAGE) {
-    const page = yield* Native.call<Page>({ method: "GET", path: `/v1/email/logs?${filters.toString()}` })
+    const page = yield* Native.get<Native.List<EmailRecord>>(`/v1/email/logs?${filters}`)
     found.push(...page.data.flatMap(Bounce.all).filter(({ ID }) => String(ID) === id))
     if (!page.has_more) break
     filters.set("after", page.data.at(-1)?.id ?? "")
@@ -107,33 +81,20 @@ const find = Effect.fnUntraced(function* (id: string) {
   return bounce === undefined || others.length > 0 ? yield* new Refusals.BounceNotFound() : bounce
 })
 
-const get: Route = {
-  method: "GET",
-  path: "/bounces/:id",
-  endpoint: "logs.list",
-  bucket: "logs",
-  handle: (_, { id = "" }) => Effect.map(find(id), Native.ok),
-}
+const get = route("GET /bounces/:id", "logs.list", function* (_, { id = "" }) {
+  return Native.ok(yield* find(id))
+})
 
 /** Postmark's text is empty where it has no dump. The server's answer is in the bounce's `Details`. */
-const dump: Route = {
-  method: "GET",
-  path: "/bounces/:id/dump",
-  endpoint: "logs.list",
-  bucket: "logs",
-  handle: (_, { id = "" }) => Effect.as(find(id), Native.ok({ Body: "" })),
-}
+const dump = route("GET /bounces/:id/dump", "logs.list", function* (_, { id = "" }) {
+  yield* find(id)
+  return Native.ok({ Body: "" })
+})
 
-const tags: Route = {
-  method: "GET",
-  path: "/bounces/tags",
-  endpoint: "logs.list",
-  bucket: "logs",
-  handle: Effect.fnUntraced(function* ({ query }) {
-    const bounces = yield* counted(query)
-    return Native.ok([...new Set(bounces.map(({ Tag }) => Tag).filter((tag) => tag !== ""))].toSorted())
-  }),
-}
+const tags = route("GET /bounces/tags", "logs.list", function* ({ query }) {
+  const bounces = yield* counted(query)
+  return Native.ok([...new Set(bounces.map(({ Tag }) => Tag).filter((tag) => tag !== ""))].toSorted())
+})
 
 /** Time after its acceptance in which a message bounces, or is complained of. */
 const LATE_MS = 30 * Timestamp.DAY
@@ -155,9 +116,7 @@ export const counted = Effect.fnUntraced(function* (query: URLSearchParams) {
       ({ BouncedAt }) => (after ?? "") <= BouncedAt && (before === undefined || BouncedAt < before),
     )
   const show = ({ BouncedAt, Inactive, Name, Tag, Type }: BounceRecord) => ({ BouncedAt, Inactive, Name, Tag, Type })
-  const found = yield* Paging.read("/v1/email/logs", filters, ALL, pick, show).pipe(
-    Respelling.respelled(Filters.spelling),
-  )
+  const found = yield* Filters.respelled(Paging.read("/v1/email/logs", filters, ALL, pick, show))
   return found.total <= ALL.count
     ? found.entries
     : yield* Native.refuse("fromdate", `must limit what is counted: there are more than ${ALL.count} bounces`)
@@ -165,12 +124,8 @@ export const counted = Effect.fnUntraced(function* (query: URLSearchParams) {
 const ALL = { offset: 0, count: Paging.MAX_REACH }
 
 /** The numbers of bounces, all and by kind. */
-const summary = (path: string): Route => ({
-  method: "GET",
-  path,
-  endpoint: "logs.list",
-  bucket: "logs",
-  handle: Effect.fnUntraced(function* ({ query }) {
+const summary = (path: string) =>
+  route(`GET /${path}`, "logs.list", function* ({ query }) {
     const bounces = yield* counted(query)
     const kinds = [...Map.groupBy(bounces, ({ Type }) => Type)].map(([Type, each]) => ({
       Type,
@@ -181,24 +136,18 @@ const summary = (path: string): Route => ({
       InactiveMails: bounces.filter(({ Inactive }) => Inactive).length,
       Bounces: [{ Name: "All", Count: bounces.length }, ...kinds.toSorted((one, other) => other.Count - one.Count)],
     })
-  }),
-})
+  })
 
 /** Removes the suppression of the address, if it has one. */
-const activate: Route = {
-  method: "PUT",
-  path: "/bounces/:id/activate",
-  endpoint: "suppressions.remove",
-  handle: Effect.fnUntraced(function* (_, { id = "" }) {
-    const bounce = yield* find(id)
-    yield* Effect.catchIf(
-      Native.call({ method: "DELETE", path: nativePath`/v1/suppressions/${bounce.Email}` }),
-      (failure) => failure.error.reason === "suppression_not_found",
-      () => Effect.void,
-    )
-    return Native.ok({ Message: "OK", Bounce: { ...bounce, Inactive: false, CanActivate: false } })
-  }),
-}
+const activate = route("PUT /bounces/:id/activate", "suppressions.remove", function* (_, { id = "" }) {
+  const bounce = yield* find(id)
+  yield* Effect.catchIf(
+    Native.remove(Native.path`/v1/suppressions/${bounce.Email}`),
+    ({ reason }) => reason === "suppression_not_found",
+    () => Effect.void,
+  )
+  return Native.ok({ Message: "OK", Bounce: { ...bounce, Inactive: false, CanActivate: false } })
+})
 
 export const routes: ReadonlyArray<Route> = [
   list,
@@ -206,7 +155,7 @@ export const routes: ReadonlyArray<Route> = [
   get,
   dump,
   activate,
-  summary("/deliverystats"),
+  summary("deliverystats"),
   // The path of the package `postmark`.
-  summary("/deliveryStats"),
+  summary("deliveryStats"),
 ]

@@ -1,7 +1,6 @@
-import * as Table from "@waybill/domain/values/Table"
 import { Effect } from "effect"
 import * as Words from "../../webhookFormats/PostmarkWords.ts"
-import type { Spelling } from "../Respelling.ts"
+import * as Respelling from "../Respelling.ts"
 import * as Refusals from "./Refusals.ts"
 
 /** Returns the query of our own list, without the filters that are absent. */
@@ -14,6 +13,9 @@ export const checkStream = (query: URLSearchParams) => checkStreamName(query.get
 export const checkStreamName = (stream: string) =>
   stream === Words.STREAM ? Effect.void : Effect.fail(new Refusals.StreamNotFound({ stream }))
 
+/** Parameters that most lists have. */
+export const LIST = ["count", "offset", "fromdate", "todate", "messagestream"]
+
 const NAMES: Readonly<Record<string, string>> = {
   to: "recipient",
   from: "fromemail",
@@ -21,8 +23,8 @@ const NAMES: Readonly<Record<string, string>> = {
   created_before: "todate",
 }
 
-/** Postmark's name of a filter of our own list of emails. */
-export const spelling: Spelling = (path) => path.replace(/^\w+/u, (name) => Table.at(NAMES, name) ?? name)
+/** Calls filters in refusals of our own lists as Postmark calls them. */
+export const respelled = Respelling.renamed(NAMES)
 
 /**
  * Puts the parameters of a query in the spelling of Postmark's documentation, because its clients differ in the case, and

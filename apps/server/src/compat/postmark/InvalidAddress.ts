@@ -26,7 +26,7 @@ export const told = (message: Pick<PostmarkMessage.Message, Field>, details: Rea
     // Without an index, a list of several is refused as a whole.
     if (index === undefined && addresses.length !== 1) return detail
     const address = addresses[Number(index ?? 0)] ?? ""
-    const sentence = `Invalid '${name}' address: '${address.slice(0, MAX_CHARS)}'.`
-    return { path: "", message: `${sentence} \`${detail.path}\` ${detail.message}` }
+    const sentence = `Invalid '${name}' address: '${address.slice(0, MAX_CHARS)}'. \`${detail.path}\` ${detail.message}`
+    return { ...detail, sentence }
   })
 }

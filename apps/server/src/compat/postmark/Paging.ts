@@ -38,11 +38,6 @@ export const rangeOf = Effect.fnUntraced(function* (query: URLSearchParams) {
 const numberOf = (text: string | null, absent: number): number =>
   text === null ? absent : /^\d{1,9}$/u.test(text) ? Number(text) : Number.NaN
 
-interface ListPage<Row> {
-  readonly data: ReadonlyArray<Row>
-  readonly next_cursor: string | null
-}
-
 /**
  * Reads our own list, newest first, until a range of the entries that `pick` makes of its rows is complete, and shows those.
  * The total is one more than what was reached while the list goes on, because our lists are not counted.
@@ -60,7 +55,7 @@ export const read = Effect.fnUntraced(function* <Row, Entry, Shown>(
   const query = new URLSearchParams(filters)
   query.set("limit", String(Page.MAX_LIMIT))
   for (let page = 0; page < MAX_PAGES && rows < MAX_REACH; page++) {
-    const { data, next_cursor } = yield* Native.call<ListPage<Row>>({ method: "GET", path: `${path}?${query}` })
+    const { data, next_cursor } = yield* Native.get<Native.List<Row>>(`${path}?${query}`)
     yield* Turn.next
     rows += data.length
     for (const entry of data.flatMap(pick)) {

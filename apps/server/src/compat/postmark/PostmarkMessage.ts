@@ -12,6 +12,7 @@ import * as OwnHeaders from "../lenient/OwnHeaders.ts"
 import { shownIn } from "../lenient/shownIn.ts"
 import * as Pairs from "../lenient/Pairs.ts"
 import * as AddressList from "./AddressList.ts"
+import { inCaseOf } from "../lenient/inCaseOf.ts"
 
 const Attachment = Schema.Struct({
   /** Absent for a file without a name. */
@@ -66,16 +67,6 @@ export const TemplatedMessage = Schema.Struct({
 })
 export type TemplatedMessage = typeof TemplatedMessage.Type
 
-const inCaseOf = (schema: { readonly fields: object }) => {
-  const names = new Map(Object.keys(schema.fields).map((name) => [name.toLowerCase(), name]))
-  return (value: unknown): unknown => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return value
-    if (Object.keys(value).every((name) => Object.hasOwn(schema.fields, name))) return value
-    return Object.fromEntries(
-      Object.entries(value).map(([name, each]) => [names.get(name.toLowerCase()) ?? name, each]),
-    )
-  }
-}
 const message = inCaseOf({ fields: { ...Message.fields, ...TemplatedMessage.fields } })
 const lists = { Headers: inCaseOf(CustomHeader), Attachments: inCaseOf(Attachment) }
 

@@ -1,5 +1,5 @@
-import type * as ApiError from "@waybill/api/errors/ApiError"
 import * as Labels from "@waybill/domain/email/Labels"
+import type { Refusal } from "@waybill/domain/values/Refusal"
 import * as Respelling from "../Respelling.ts"
 import * as AddressList from "./AddressList.ts"
 import * as InvalidAddress from "./InvalidAddress.ts"
@@ -35,7 +35,9 @@ const LISTS = ["To", "Cc", "Bcc", "ReplyTo"] as const
  */
 export const of = (message: PostmarkMessage.Message): Respelling.Spelling => {
   let lookups: ReturnType<typeof lookupsOf> | undefined
-  return (path) => {
+  return (place) => {
+    // A refusal within a batch may begin with the message's place in it.
+    const path = place.replace(/^emails\[\d+\]\.?/u, "")
     const match = /^(\w+)(?:\[(\d+)\])?(?:\.(.+))?$/su.exec(path)
     if (match === null) return path
     const [, head = "", index, rest = ""] = match
@@ -60,9 +62,9 @@ const lookupsOf = (message: PostmarkMessage.Message) => ({
 })
 
 /** Returns a refusal of a message as Postmark words it. */
-export const refusal = (message: PostmarkMessage.Message, error: ApiError.Body["error"], spelling = of(message)) => {
-  const spelled = Respelling.respell(error, spelling)
-  return error.reason === "validation_failed"
-    ? { ...spelled, details: InvalidAddress.told(message, spelled.details) }
+export const refusal = (message: PostmarkMessage.Message, refusal: Refusal, spelling = of(message)) => {
+  const spelled = Respelling.respell(refusal, spelling)
+  return refusal.reason === "validation_failed"
+    ? Respelling.withDetails(spelled, InvalidAddress.told(message, spelled.details))
     : spelled
 }

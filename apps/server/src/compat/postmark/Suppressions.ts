@@ -3,10 +3,9 @@ import * as Page from "@waybill/api/schemas/Page"
 import type { SuppressionRecord } from "@waybill/api/groups/Suppressions"
 import { Effect, Schema } from "effect"
 import * as Words from "../../webhookFormats/PostmarkWords.ts"
-import { decodeBody } from "../decodeBody.ts"
-import type { NativeError, NativeRequest, Route } from "../Door.ts"
-import { nativePath } from "../nativePath.ts"
+import type { NativeApi, NativeError, Route } from "../Door.ts"
 import * as Native from "../Native.ts"
+import { route } from "../route.ts"
 import * as Filters from "./Filters.ts"
 import * as Paging from "./Paging.ts"
 
@@ -22,12 +21,13 @@ const REASONS: ReadonlyArray<string> = ["HardBounce", "ManualSuppression", "Spam
 const ORIGINS: ReadonlyArray<string> = ["Customer", "Recipient", "Admin"]
 
 /** Clients send `count` and `offset` with every list; Postmark's dump has no pages, and neither has this one. */
-const dump: Route = {
-  method: "GET",
-  path: `${PATH}/dump`,
-  endpoint: "suppressions.list",
-  query: ["count", "offset", "suppressionreason", "origin", "emailaddress", "fromdate", "todate"],
-  handle: Effect.fnUntraced(function* ({ query }, { stream = "" }) {
+const dump = route(
+  `GET ${PATH}/dump`,
+  {
+    endpoint: "suppressions.list",
+    query: ["count", "offset", "suppressionreason", "origin", "emailaddress", "fromdate", "todate"],
+  },
+  function* ({ query }, { stream = "" }) {
     yield* Filters.checkStreamName(stream)
     const after = yield* Paging.from(query)
     const before = yield* Paging.until(query)
@@ -49,20 +49,15 @@ const dump: Route = {
       .filter((entry) => reason === null || entry.SuppressionReason === reason)
       .filter((entry) => origin === null || entry.Origin === origin)
     return Native.ok({ Suppressions: entries })
-  }),
-}
-
-interface SuppressionPage {
-  readonly data: ReadonlyArray<SuppressionRecord>
-  readonly next_cursor: string | null
-}
+  },
+)
 
 /** Reads the suppressions from the newest to those before a time. */
 const all = Effect.fnUntraced(function* (after: string | undefined) {
   const records: Array<SuppressionRecord> = []
   const query = new URLSearchParams({ limit: String(Page.MAX_LIMIT) })
   for (;;) {
-    const page = yield* Native.call<SuppressionPage>({ method: "GET", path: `/v1/suppressions?${query}` })
+    const page = yield* Native.get<Native.List<SuppressionRecord>>(`/v1/suppressions?${query}`)
     records.push(...page.data)
     const oldest = records.at(-1)?.created_at ?? ""
     if (page.next_cursor === null || (after !== undefined && oldest < after)) return records
@@ -73,7 +68,7 @@ const all = Effect.fnUntraced(function* (after: string | undefined) {
 })
 
 const one = (address: string) =>
-  Native.call<SuppressionRecord>({ method: "GET", path: nativePath`/v1/suppressions/${address}` }).pipe(
+  Native.get<SuppressionRecord>(Native.path`/v1/suppressions/${address}`).pipe(
     Effect.map((record) => [record]),
     Effect.catchIf(
       ({ status }) => status === 404,
@@ -89,52 +84,39 @@ const Addresses = Schema.Struct({
 
 /** Makes a route that changes addresses one by one, with a result for each. `isDone` is a refusal that changes nothing. */
 const change = (
-  { endpoint, path }: Pick<Route, "endpoint" | "path">,
+  path: string,
+  endpoint: Route["endpoint"],
   done: string,
   isDone: string,
-  request: (address: string) => NativeRequest,
-): Route => ({
-  method: "POST",
-  path,
-  endpoint,
-  body: Addresses,
-  handle: Effect.fnUntraced(function* ({ body }, { stream = "" }) {
+  call: (address: string) => Effect.Effect<unknown, NativeError, NativeApi>,
+) =>
+  route(`POST ${PATH}${path}`, { endpoint, body: Addresses }, function* ({ body }, { stream = "" }) {
     yield* Filters.checkStreamName(stream)
-    const { Suppressions } = yield* decodeBody(Addresses, body)
-    const results = yield* Effect.forEach(Suppressions, ({ EmailAddress }) =>
-      Native.call(request(EmailAddress)).pipe(
+    const results = yield* Effect.forEach(body.Suppressions, ({ EmailAddress }) =>
+      call(EmailAddress).pipe(
         Effect.as({ EmailAddress, Status: done, Message: null as string | null }),
         Effect.catchIf(
-          (failure) => failure.error.reason === isDone,
+          ({ reason }) => reason === isDone,
           () => Effect.succeed({ EmailAddress, Status: done, Message: null }),
         ),
-        Effect.catchIf(isAboutAddress, ({ error }) =>
-          Effect.succeed({ EmailAddress, Status: "Failed", Message: error.details[0]?.message ?? "is not an address" }),
+        Effect.catchIf(isAboutAddress, ({ details }) =>
+          Effect.succeed({ EmailAddress, Status: "Failed", Message: details[0]?.message ?? "is not an address" }),
         ),
       ),
     )
     return Native.ok({ Suppressions: results })
-  }),
-})
+  })
 
 /** Other refusals concern the whole request, such as a key without the scope. An address in a path is checked as one. */
-const isAboutAddress = ({ error, status }: NativeError): boolean =>
-  status === 400 || ["route_not_found", "malformed_id"].includes(error.reason)
+const isAboutAddress = ({ reason, status }: NativeError): boolean =>
+  status === 400 || ["route_not_found", "malformed_id"].includes(reason)
 
-const add = change({ path: PATH, endpoint: "suppressions.add" }, "Suppressed", "already_suppressed", (email) => ({
-  method: "POST",
-  path: "/v1/suppressions",
-  body: { email },
-}))
+const add = change("", "suppressions.add", "Suppressed", "already_suppressed", (email) =>
+  Native.post("/v1/suppressions", {}, { email }),
+)
 
-const remove = change(
-  { path: `${PATH}/delete`, endpoint: "suppressions.remove" },
-  "Deleted",
-  "suppression_not_found",
-  (email) => ({
-    method: "DELETE",
-    path: nativePath`/v1/suppressions/${email}`,
-  }),
+const remove = change("/delete", "suppressions.remove", "Deleted", "suppression_not_found", (email) =>
+  Native.remove(Native.path`/v1/suppressions/${email}`),
 )
 
 export const routes: ReadonlyArray<Route> = [dump, add, remove]

@@ -1,13 +1,12 @@
 import type { WithContent } from "@waybill/api/schemas/EmailRecord"
 import { Effect } from "effect"
 import * as FileLinks from "./FileLinks.ts"
-import { nativePath } from "../nativePath.ts"
 import * as Native from "../Native.ts"
 import * as ResendReceived from "../../webhookFormats/ResendReceived.ts"
 
 /** Returns the attachments of an email, each with an id of its own and a link that works for some time without a key. */
 const attachmentsOf = Effect.fnUntraced(function* (id: string | undefined, host: string | undefined) {
-  const email = yield* Native.call<typeof WithContent.Type>({ method: "GET", path: nativePath`/v1/email/logs/${id}` })
+  const email = yield* Native.get<typeof WithContent.Type>(Native.path`/v1/email/logs/${id}`)
   const { expires_at, urlOf } = yield* FileLinks.of(email, host)
   // Nothing can be downloaded once the content is no longer kept.
   return (email.content?.attachments ?? []).map(({ content_id, content_type, filename, size_bytes }, nth) => ({

@@ -1,10 +1,9 @@
 import type { Domain } from "@waybill/api/groups/Domains"
 import { Effect, Schema } from "effect"
 import type { Route } from "../Door.ts"
-import { decodeBody } from "../decodeBody.ts"
-import { nativePath } from "../nativePath.ts"
-import { renamed } from "../renamed.ts"
 import * as Native from "../Native.ts"
+import * as Respelling from "../Respelling.ts"
+import { route } from "../route.ts"
 import * as ResendDomain from "../../webhookFormats/ResendDomain.ts"
 import * as Paging from "./Paging.ts"
 
@@ -43,90 +42,52 @@ const changeOf = (
   ...(tracking_subdomain === undefined ? {} : { tracking_domain: `${tracking_subdomain}.${name}` }),
 })
 
+const find = (id: string) => Native.get<Domain>(Native.path`/v1/domains/${id}`)
+
 const patch = (id: string, body: object) =>
-  Native.call<Domain>({ method: "PATCH", path: nativePath`/v1/domains/${id}`, body }).pipe(
-    renamed({ tracking_domain: "tracking_subdomain" }),
+  Native.patch<Domain>(Native.path`/v1/domains/${id}`, body).pipe(
+    Respelling.renamed({ tracking_domain: "tracking_subdomain" }),
   )
 
-const find = (id: string) => Native.call<Domain>({ method: "GET", path: nativePath`/v1/domains/${id}` })
+const create = route("POST /domains", { endpoint: "domains.add", body: Creation }, function* ({ body, headers }) {
+  const { custom_return_path, name, region = ResendDomain.REGION, ...rest } = body
+  const given = { region, ...(custom_return_path === undefined ? {} : { custom_return_path }) }
+  const added = yield* Native.post<Domain>("/v1/domains", headers, { name })
+  const change = changeOf(rest, added.name)
+  if (Object.keys(change).length === 0) return Native.created({ ...ResendDomain.detailOf(added), ...given })
+  // Refused settings leave no domain behind, so that the corrected request succeeds.
+  const remove = Native.remove(Native.path`/v1/domains/${added.id}`)
+  const domain = yield* Effect.tapError(patch(added.id, change), () => remove)
+  return Native.created({ ...ResendDomain.detailOf(domain), ...given })
+})
 
-const create: Route = {
-  method: "POST",
-  path: "/domains",
-  endpoint: "domains.add",
-  body: Creation,
-  handle: Effect.fnUntraced(function* ({ body, headers }) {
-    const { custom_return_path, name, region = ResendDomain.REGION, ...rest } = yield* decodeBody(Creation, body)
-    const given = { region, ...(custom_return_path === undefined ? {} : { custom_return_path }) }
-    const added = yield* Native.call<Domain>({
-      method: "POST",
-      path: "/v1/domains",
-      body: { name },
-      headers: Native.idempotency(headers),
-    })
-    const change = changeOf(rest, added.name)
-    if (Object.keys(change).length === 0) return Native.created({ ...ResendDomain.detailOf(added), ...given })
-    // Refused settings leave no domain behind, so that the corrected request succeeds.
-    const remove = Native.call({ method: "DELETE", path: nativePath`/v1/domains/${added.id}` })
-    const domain = yield* Effect.tapError(patch(added.id, change), () => remove)
-    return Native.created({ ...ResendDomain.detailOf(domain), ...given })
-  }),
-}
+const list = route("GET /domains", { endpoint: "domains.list", query: Paging.NAMES }, function* ({ query }) {
+  const { data } = yield* Native.get<Native.List<Domain>>("/v1/domains")
+  return yield* Paging.pageOf(query, data.map(ResendDomain.fieldsOf))
+})
 
-const list: Route = {
-  method: "GET",
-  path: "/domains",
-  endpoint: "domains.list",
-  query: Paging.NAMES,
-  handle: Effect.fnUntraced(function* ({ query }) {
-    const { data } = yield* Native.call<{ readonly data: ReadonlyArray<Domain> }>({
-      method: "GET",
-      path: "/v1/domains",
-    })
-    return yield* Paging.pageOf(query, data.map(ResendDomain.fieldsOf))
-  }),
-}
+const get = route("GET /domains/:id", "domains.get", function* (_, { id = "" }) {
+  return Native.ok(ResendDomain.detailOf(yield* find(id)))
+})
 
-const get: Route = {
-  method: "GET",
-  path: "/domains/:id",
-  endpoint: "domains.get",
-  handle: (_, { id = "" }) => Effect.map(find(id), (domain) => Native.ok(ResendDomain.detailOf(domain))),
-}
-
-const update: Route = {
-  method: "PATCH",
-  path: "/domains/:id",
-  endpoint: "domains.update",
-  body: Change,
-  handle: Effect.fnUntraced(function* ({ body }, { id = "" }) {
-    const change = yield* decodeBody(Change, body)
-    const name = change.tracking_subdomain === undefined ? undefined : (yield* find(id)).name
-    const domain = yield* patch(id, changeOf(change, name))
+const update = route(
+  "PATCH /domains/:id",
+  { endpoint: "domains.update", body: Change },
+  function* ({ body }, { id = "" }) {
+    const name = body.tracking_subdomain === undefined ? undefined : (yield* find(id)).name
+    const domain = yield* patch(id, changeOf(body, name))
     return Native.ok({ object: "domain", id: domain.id })
-  }),
-}
+  },
+)
 
-const verify: Route = {
-  method: "POST",
-  path: "/domains/:id/verify",
-  endpoint: "domains.verify",
-  handle: Effect.fnUntraced(function* ({ headers }, { id }) {
-    const request = { path: nativePath`/v1/domains/${id}/verify`, headers: Native.idempotency(headers) }
-    const domain = yield* Native.call<Domain>({ method: "POST", ...request })
-    return Native.ok({ object: "domain", id: domain.id })
-  }),
-}
+const verify = route("POST /domains/:id/verify", "domains.verify", function* ({ headers }, { id }) {
+  const domain = yield* Native.post<Domain>(Native.path`/v1/domains/${id}/verify`, headers)
+  return Native.ok({ object: "domain", id: domain.id })
+})
 
-const remove: Route = {
-  method: "DELETE",
-  path: "/domains/:id",
-  endpoint: "domains.remove",
-  handle: (_, { id }) =>
-    Effect.map(
-      Native.call<{ readonly id: string }>({ method: "DELETE", path: nativePath`/v1/domains/${id}` }),
-      (removed) => Native.ok({ object: "domain", id: removed.id, deleted: true }),
-    ),
-}
+const remove = route("DELETE /domains/:id", "domains.remove", function* (_, { id }) {
+  const removed = yield* Native.remove<{ readonly id: string }>(Native.path`/v1/domains/${id}`)
+  return Native.ok({ object: "domain", id: removed.id, deleted: true })
+})
 
 export const routes: ReadonlyArray<Route> = [create, list, get, update, verify, remove]

@@ -5,8 +5,9 @@ import { Effect } from "effect"
 import * as AttachmentLinks from "../../links/AttachmentLinks.ts"
 import { accountOf } from "../../requests/accountOf.ts"
 import { Admitted } from "../../requests/Admitted.ts"
-import type { DoorServices, NativeError, Route } from "../Door.ts"
+import type { DoorServices, Route } from "../Door.ts"
 import * as Native from "../Native.ts"
+import { route } from "../route.ts"
 import * as Paging from "./Paging.ts"
 
 interface Mail {
@@ -28,24 +29,14 @@ export const routesOf = (
   filesOf: (
     id: string | undefined,
     host: string | undefined,
-  ) => Effect.Effect<ReadonlyArray<{ readonly id: string }>, Refusal | NativeError, DoorServices>,
+  ) => Effect.Effect<ReadonlyArray<{ readonly id: string }>, Refusal, DoorServices>,
   missing: string,
 ): ReadonlyArray<Route> => [
-  {
-    method: "GET",
-    path,
-    endpoint,
-    query: Paging.NAMES,
-    handle: ({ headers, query }, { id }) =>
-      Effect.flatMap(filesOf(id, headers["host"]), (files) => Paging.pageOf(query, files)),
-  },
-  {
-    method: "GET",
-    path: `${path}/:attachment`,
-    endpoint,
-    handle: Effect.fnUntraced(function* ({ headers }, { attachment, id }) {
-      const found = (yield* filesOf(id, headers["host"])).find((file) => file.id === attachment)
-      return found === undefined ? yield* Native.missing(missing) : Native.ok({ object: "attachment", ...found })
-    }),
-  },
+  route(`GET ${path}`, { endpoint, query: Paging.NAMES }, function* ({ headers, query }, { id }) {
+    return yield* Paging.pageOf(query, yield* filesOf(id, headers["host"]))
+  }),
+  route(`GET ${path}/:attachment`, { endpoint }, function* ({ headers }, { attachment, id }) {
+    const found = (yield* filesOf(id, headers["host"])).find((file) => file.id === attachment)
+    return found === undefined ? yield* Native.missing(missing) : Native.ok({ object: "attachment", ...found })
+  }),
 ]

@@ -3,8 +3,8 @@ import * as AttachmentLink from "@waybill/mail/tokens/AttachmentLink"
 import { Effect } from "effect"
 import type { Route } from "../Door.ts"
 import * as FileLinks from "./FileLinks.ts"
-import { nativePath } from "../nativePath.ts"
 import * as Native from "../Native.ts"
+import { route } from "../route.ts"
 import * as ResendReceived from "../../webhookFormats/ResendReceived.ts"
 import * as Paging from "./Paging.ts"
 
@@ -15,19 +15,10 @@ const fieldsOf = (mail: InboundEmail) => ({
   attachments: ResendReceived.filesOf(mail),
 })
 
-const list: Route = {
-  method: "GET",
-  path: "/emails/receiving",
-  endpoint: "inbound.list",
-  query: Paging.NAMES,
-  handle: Effect.fnUntraced(function* ({ query }) {
-    const { data, has_more } = yield* Native.call<{
-      readonly data: ReadonlyArray<InboundEmail>
-      readonly has_more: boolean
-    }>({ method: "GET", path: `/v1/inbound${Paging.queryOf(query)}` })
-    return Paging.listOf(data.map(fieldsOf), has_more)
-  }),
-}
+const list = route("GET /emails/receiving", { endpoint: "inbound.list", query: Paging.NAMES }, function* ({ query }) {
+  const { data, has_more } = yield* Native.get<Native.List<InboundEmail>>(`/v1/inbound${Paging.queryOf(query)}`)
+  return Paging.listOf(data.map(fieldsOf), has_more)
+})
 
 /** The first of several headers of a name is the one that was added last. */
 const headersOf = (headers: (typeof InboundWhole.Type)["headers"]) =>
@@ -35,27 +26,24 @@ const headersOf = (headers: (typeof InboundWhole.Type)["headers"]) =>
 
 const FORMATS = ["data_uri", "cid"]
 
-const get: Route = {
-  method: "GET",
-  path: "/emails/receiving/:id",
-  endpoint: "inbound.get",
-  query: ["html_format"],
-  handle: Effect.fnUntraced(function* ({ headers: asked, query }, { id }) {
+const get = route(
+  "GET /emails/receiving/:id",
+  { endpoint: "inbound.get", query: ["html_format"] },
+  function* ({ headers: asked, query }, { id }) {
     const format = query.get("html_format") ?? "data_uri"
     if (!FORMATS.includes(format)) return yield* Native.refuse("html_format", `must be one of ${FORMATS.join(", ")}`)
     const inline = format === "cid" ? "" : "?inline_images=true"
-    const path = `${nativePath`/v1/inbound/${id}`}${inline}`
-    const mail = yield* Native.call<typeof InboundWhole.Type>({ method: "GET", path })
+    const mail = yield* Native.get<typeof InboundWhole.Type>(`${Native.path`/v1/inbound/${id}`}${inline}`)
     const { expires_at, urlOf } = yield* FileLinks.of(mail, asked["host"])
     const { headers, html, text } = mail
     // A mail has a header as long as its content is kept.
     const raw = headers.length === 0 ? null : { download_url: urlOf(AttachmentLink.WHOLE), expires_at }
     return Native.ok({ object: "email", ...fieldsOf(mail), html, text, headers: headersOf(headers), raw })
-  }),
-}
+  },
+)
 
 const filesOf = Effect.fnUntraced(function* (id: string | undefined, host: string | undefined) {
-  const mail = yield* Native.call<InboundEmail>({ method: "GET", path: nativePath`/v1/inbound/${id}` })
+  const mail = yield* Native.get<InboundEmail>(Native.path`/v1/inbound/${id}`)
   const { expires_at, urlOf } = yield* FileLinks.of(mail, host)
   return ResendReceived.filesOf(mail).map((file, nth) => ({ ...file, download_url: urlOf(nth), expires_at }))
 })

@@ -6,10 +6,9 @@ import * as SuppressionRefusal from "@waybill/domain/suppression/SuppressionRefu
 import * as Id from "@waybill/domain/values/Id"
 import * as Uuid from "@waybill/domain/values/Uuid"
 import { Effect, Schema, SchemaTransformation, Struct } from "effect"
-import { decodeBody } from "../decodeBody.ts"
-import { NativeError, type Route } from "../Door.ts"
-import { nativePath } from "../nativePath.ts"
+import type { DoorRequest, Route } from "../Door.ts"
 import * as Native from "../Native.ts"
+import { route } from "../route.ts"
 import * as Paging from "./Paging.ts"
 
 /** Maximum number of addresses that one call adds or removes. */
@@ -30,20 +29,14 @@ const fieldsOf = ({ created_at, email, email_id, id, reason }: SuppressionRecord
   created_at,
 })
 
-const isReason = (failure: unknown, reason: string) => failure instanceof NativeError && failure.error.reason === reason
-
-const byEmail = (email: string) =>
-  Native.call<SuppressionRecord>({ method: "GET", path: nativePath`/v1/suppressions/${email}` })
+const byEmail = (email: string) => Native.get<SuppressionRecord>(Native.path`/v1/suppressions/${email}`)
 
 const isId = Schema.is(Id.SuppressionId)
 
 /** Our own API finds suppressions by address, and lists them by id from newest to oldest. */
 const find = (idOrEmail: string) =>
   isId(idOrEmail)
-    ? Native.call<{ readonly data: ReadonlyArray<SuppressionRecord> }>({
-        method: "GET",
-        path: nativePath`/v1/suppressions?limit=1&after=${next(idOrEmail)}`,
-      }).pipe(
+    ? Native.get<Native.List<SuppressionRecord>>(Native.path`/v1/suppressions?limit=1&after=${next(idOrEmail)}`).pipe(
         Effect.map(({ data }) => data[0]),
         Effect.filterOrFail(
           (found) => found?.id === idOrEmail,
@@ -63,42 +56,34 @@ const next = (id: string): string => {
 }
 
 /** Adds an address. One that is suppressed already keeps its suppression. */
-const added = (email: string, headers: Record<string, string> = {}) =>
-  Native.call<SuppressionRecord>({ method: "POST", path: "/v1/suppressions", body: { email }, headers }).pipe(
+const added = (email: string, headers: DoorRequest["headers"] = {}) =>
+  Native.post<SuppressionRecord>("/v1/suppressions", headers, { email }).pipe(
     Effect.catchIf(
-      (failure) => isReason(failure, "already_suppressed"),
+      ({ reason }) => reason === "already_suppressed",
       () => byEmail(email),
     ),
     Effect.map(({ id }) => ({ object: "suppression", id })),
   )
 
 const removed = (email: string) =>
-  Effect.map(
-    Native.call<{ readonly id: string }>({ method: "DELETE", path: nativePath`/v1/suppressions/${email}` }),
-    ({ id }) => ({ object: "suppression", id, deleted: true }),
-  )
+  Effect.map(Native.remove<{ readonly id: string }>(Native.path`/v1/suppressions/${email}`), ({ id }) => ({
+    object: "suppression",
+    id,
+    deleted: true,
+  }))
 
 const Addition = Schema.Struct({ email: Schema.String })
 
-const add: Route = {
-  method: "POST",
-  path: "/suppressions",
-  endpoint: "suppressions.add",
-  body: Addition,
-  handle: Effect.fnUntraced(function* ({ body, headers }) {
-    const { email } = yield* decodeBody(Addition, body)
-    return Native.created(yield* added(email, Native.idempotency(headers)))
-  }),
-}
-
-interface NativeSuppressions {
-  readonly data: ReadonlyArray<SuppressionRecord>
-  readonly has_more: boolean
-  readonly next_cursor: string | null
-}
+const add = route(
+  "POST /suppressions",
+  { endpoint: "suppressions.add", body: Addition },
+  function* ({ body, headers }) {
+    return Native.created(yield* added(body.email, headers))
+  },
+)
 
 const listed = (query: URLSearchParams) =>
-  Native.call<NativeSuppressions>({ method: "GET", path: `/v1/suppressions${Paging.queryOf(query)}` })
+  Native.get<Native.List<SuppressionRecord>>(`/v1/suppressions${Paging.queryOf(query)}`)
 
 const REASONS = Struct.keys(ORIGINS)
 const NO_ORIGIN = `must be ${[...new Set(Object.values(ORIGINS))].join(", ")}`
@@ -124,33 +109,23 @@ const ofOrigin = Effect.fnUntraced(function* (origin: string, query: URLSearchPa
   return { data, has_more: end !== "" || data.length < found.length }
 })
 
-const list: Route = {
-  method: "GET",
-  path: "/suppressions",
-  endpoint: "suppressions.list",
-  query: ["limit", "after", "origin"],
-  handle: Effect.fnUntraced(function* ({ query }) {
+const list = route(
+  "GET /suppressions",
+  { endpoint: "suppressions.list", query: ["limit", "after", "origin"] },
+  function* ({ query }) {
     const origin = query.get("origin")
     const { data, has_more } = yield* origin === null ? listed(query) : ofOrigin(origin, query)
     return Paging.listOf(data.map(fieldsOf), has_more)
-  }),
-}
+  },
+)
 
-const get: Route = {
-  method: "GET",
-  path: "/suppressions/:id",
-  endpoint: "suppressions.get",
-  handle: (_, { id = "" }) => Effect.map(find(id), (found) => Native.ok({ object: "suppression", ...fieldsOf(found) })),
-}
+const get = route("GET /suppressions/:id", "suppressions.get", function* (_, { id = "" }) {
+  return Native.ok({ object: "suppression", ...fieldsOf(yield* find(id)) })
+})
 
-const remove: Route = {
-  method: "DELETE",
-  path: "/suppressions/:id",
-  endpoint: "suppressions.remove",
-  handle: Effect.fnUntraced(function* (_, { id = "" }) {
-    return Native.ok(yield* removed(isId(id) ? (yield* find(id)).email : id))
-  }),
-}
+const remove = route("DELETE /suppressions/:id", "suppressions.remove", function* (_, { id = "" }) {
+  return Native.ok(yield* removed(isId(id) ? (yield* find(id)).email : id))
+})
 
 const several = <S extends Schema.Codec<string, string>>(item: S) =>
   Schema.Array(item).check(Checks.items(1, MAX_SUPPRESSIONS, "entries"))
@@ -159,16 +134,13 @@ const emails = several(Address.FromText)
 const Additions = Schema.Struct({ emails })
 
 /** All addresses are checked before the first is added. */
-const addBatch: Route = {
-  method: "POST",
-  path: "/suppressions/batch/add",
-  endpoint: "suppressions.add",
-  body: Additions,
-  handle: Effect.fnUntraced(function* ({ body }) {
-    const batch = yield* decodeBody(Additions, body)
-    return Native.created({ data: yield* Effect.forEach(batch.emails, (email) => added(email)) })
-  }),
-}
+const addBatch = route(
+  "POST /suppressions/batch/add",
+  { endpoint: "suppressions.add", body: Additions },
+  function* ({ body }) {
+    return Native.created({ data: yield* Effect.forEach(body.emails, (email) => added(email)) })
+  },
+)
 
 const SuppressionId = Schema.String.pipe(
   Schema.decodeTo(
@@ -191,25 +163,21 @@ const Removal = Schema.Struct({
 )
 
 /** The answer has the suppressions that there were. */
-const removeBatch: Route = {
-  method: "POST",
-  path: "/suppressions/batch/remove",
-  endpoint: "suppressions.remove",
-  body: Removal,
-  handle: Effect.fnUntraced(function* ({ body }) {
-    const batch = yield* decodeBody(Removal, body)
-    const answers = yield* Effect.forEach(batch.emails ?? batch.ids ?? [], (each) =>
+const removeBatch = route(
+  "POST /suppressions/batch/remove",
+  { endpoint: "suppressions.remove", body: Removal },
+  function* ({ body }) {
+    const answers = yield* Effect.forEach(body.emails ?? body.ids ?? [], (each) =>
       Effect.flatMap(find(each), ({ email }) => removed(email)).pipe(
         Effect.map((answer) => [answer]),
         Effect.catchIf(
-          (failure) =>
-            failure instanceof SuppressionRefusal.SuppressionNotFound || isReason(failure, "suppression_not_found"),
+          ({ reason }) => reason === "suppression_not_found",
           () => Effect.succeed([]),
         ),
       ),
     )
     return Native.ok({ data: answers.flat() })
-  }),
-}
+  },
+)
 
 export const routes: ReadonlyArray<Route> = [add, list, get, remove, addBatch, removeBatch]

@@ -2,12 +2,11 @@ import { MAX_EVENTS, type WebhookRecord, type WithSecret } from "@waybill/api/gr
 import * as Checks from "@waybill/api/schemas/Checks"
 import type { Delivery, DeliveryDetail } from "@waybill/api/schemas/WebhookDelivery"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
 import type { Route } from "../Door.ts"
-import { decodeBody } from "../decodeBody.ts"
-import { nativePath } from "../nativePath.ts"
-import { renamed } from "../renamed.ts"
 import * as Native from "../Native.ts"
+import * as Respelling from "../Respelling.ts"
+import { route } from "../route.ts"
 import * as Paging from "./Paging.ts"
 
 /** A type that Resend does not have keeps its name. */
@@ -36,24 +35,13 @@ const Change = Schema.Struct({
   status: Schema.optional(Schema.Literals(["enabled", "disabled"])),
 })
 
-const withNames = renamed({ url: "endpoint", enabled: "status" })
+const withNames = Respelling.renamed({ url: "endpoint", enabled: "status" })
 
-const create: Route = {
-  method: "POST",
-  path: "/webhooks",
-  endpoint: "webhooks.create",
-  body: Creation,
-  handle: Effect.fnUntraced(function* ({ body, headers }) {
-    const { endpoint, events } = yield* decodeBody(Creation, body)
-    const created = yield* Native.call<typeof WithSecret.Type>({
-      method: "POST",
-      path: "/v1/webhooks",
-      body: { url: endpoint, events: toNative(events), format: "resend" },
-      headers: Native.idempotency(headers),
-    }).pipe(withNames)
-    return Native.created({ object: "webhook", id: created.id, signing_secret: created.secret })
-  }),
-}
+const create = route("POST /webhooks", { endpoint: "webhooks.create", body: Creation }, function* ({ body, headers }) {
+  const hook = { url: body.endpoint, events: toNative(body.events), format: "resend" }
+  const created = yield* withNames(Native.post<typeof WithSecret.Type>("/v1/webhooks", headers, hook))
+  return Native.created({ object: "webhook", id: created.id, signing_secret: created.secret })
+})
 
 const fieldsOf = ({ created_at, enabled, events, id, url }: WebhookRecord) => ({
   id,
@@ -63,68 +51,45 @@ const fieldsOf = ({ created_at, enabled, events, id, url }: WebhookRecord) => ({
   events: namesOf(events),
 })
 
-const list: Route = {
-  method: "GET",
-  path: "/webhooks",
-  endpoint: "webhooks.list",
-  query: Paging.NAMES,
-  handle: Effect.fnUntraced(function* ({ query }) {
-    const { data } = yield* Native.call<{ readonly data: ReadonlyArray<WebhookRecord> }>({
-      method: "GET",
-      path: "/v1/webhooks",
-    })
-    return yield* Paging.pageOf(query, data.map(fieldsOf))
-  }),
-}
+const list = route("GET /webhooks", { endpoint: "webhooks.list", query: Paging.NAMES }, function* ({ query }) {
+  const { data } = yield* Native.get<Native.List<WebhookRecord>>("/v1/webhooks")
+  return yield* Paging.pageOf(query, data.map(fieldsOf))
+})
 
 /** The secret is shown when it is made and at no other time. */
-const get: Route = {
-  method: "GET",
-  path: "/webhooks/:id",
-  endpoint: "webhooks.get",
-  handle: (_, { id }) =>
-    Effect.map(Native.call<WebhookRecord>({ method: "GET", path: nativePath`/v1/webhooks/${id}` }), (found) =>
-      Native.ok({ object: "webhook", ...fieldsOf(found), signing_secret: null }),
-    ),
-}
+const get = route("GET /webhooks/:id", "webhooks.get", function* (_, { id }) {
+  const found = yield* Native.get<WebhookRecord>(Native.path`/v1/webhooks/${id}`)
+  return Native.ok({ object: "webhook", ...fieldsOf(found), signing_secret: null })
+})
 
-const update: Route = {
-  method: "PATCH",
-  path: "/webhooks/:id",
-  endpoint: "webhooks.update",
-  body: Change,
-  handle: Effect.fnUntraced(function* ({ body }, { id }) {
-    const { endpoint, events, status } = yield* decodeBody(Change, body)
+const update = route(
+  "PATCH /webhooks/:id",
+  { endpoint: "webhooks.update", body: Change },
+  function* ({ body: { endpoint, events, status } }, { id }) {
     const change = {
       ...(endpoint === undefined ? {} : { url: endpoint }),
       ...(events === undefined ? {} : { events: toNative(events) }),
       ...(status === undefined ? {} : { enabled: status === "enabled" }),
     }
-    yield* Native.call({ method: "PATCH", path: nativePath`/v1/webhooks/${id}`, body: change }).pipe(withNames)
+    yield* withNames(Native.patch(Native.path`/v1/webhooks/${id}`, change))
     return Native.ok({ object: "webhook", id })
-  }),
-}
+  },
+)
 
-const remove: Route = {
-  method: "DELETE",
-  path: "/webhooks/:id",
-  endpoint: "webhooks.remove",
-  handle: (_, { id }) =>
-    Effect.map(Native.call({ method: "DELETE", path: nativePath`/v1/webhooks/${id}` }), () =>
-      Native.ok({ object: "webhook", id, deleted: true }),
-    ),
-}
+const remove = route("DELETE /webhooks/:id", "webhooks.remove", function* (_, { id }) {
+  yield* Native.remove(Native.path`/v1/webhooks/${id}`)
+  return Native.ok({ object: "webhook", id, deleted: true })
+})
 
-const rotateSecret: Route = {
-  method: "POST",
-  path: "/webhooks/:id/signing-secret/rotate",
-  endpoint: "webhooks.rotateSecret",
-  handle: Effect.fnUntraced(function* ({ headers }, { id }) {
-    const request = { path: nativePath`/v1/webhooks/${id}/rotate-secret`, headers: Native.idempotency(headers) }
-    const rotated = yield* Native.call<typeof WithSecret.Type>({ method: "POST", ...request })
+const rotateSecret = route(
+  "POST /webhooks/:id/signing-secret/rotate",
+  "webhooks.rotateSecret",
+  function* ({ headers }, { id }) {
+    const path = Native.path`/v1/webhooks/${id}/rotate-secret`
+    const rotated = yield* Native.post<typeof WithSecret.Type>(path, headers)
     return Native.ok({ object: "webhook", id, signing_secret: rotated.secret })
-  }),
-}
+  },
+)
 
 const eventOf = ({ attempts, created_at, event_type, id, status }: Delivery) => ({
   id,
@@ -134,57 +99,44 @@ const eventOf = ({ attempts, created_at, event_type, id, status }: Delivery) => 
 })
 
 /** Resend's events of a webhook are our deliveries. */
-const events: Route = {
-  method: "GET",
-  path: "/webhooks/:id/events",
-  endpoint: "webhooks.deliveries",
-  query: ["limit", "after"],
-  handle: Effect.fnUntraced(function* ({ query }, { id }) {
-    const page = Paging.queryOf(query)
-    const found = yield* Native.call<{ readonly data: ReadonlyArray<Delivery>; readonly has_more: boolean }>({
-      method: "GET",
-      path: `${nativePath`/v1/webhooks/${id}/deliveries`}${page}`,
-    })
-    return Paging.listOf(found.data.map(eventOf), found.has_more)
-  }),
-}
+const events = route(
+  "GET /webhooks/:id/events",
+  { endpoint: "webhooks.deliveries", query: ["limit", "after"] },
+  function* ({ query }, { id }) {
+    const path = `${Native.path`/v1/webhooks/${id}/deliveries`}${Paging.queryOf(query)}`
+    const { data, has_more } = yield* Native.get<Native.List<Delivery>>(path)
+    return Paging.listOf(data.map(eventOf), has_more)
+  },
+)
 
 const detail = (id: string | undefined, delivery: string | undefined) =>
-  Native.call<DeliveryDetail>({ method: "GET", path: nativePath`/v1/webhooks/${id}/deliveries/${delivery}` })
+  Native.get<DeliveryDetail>(Native.path`/v1/webhooks/${id}/deliveries/${delivery}`)
 
-const event: Route = {
-  method: "GET",
-  path: "/webhooks/:id/events/:event",
-  endpoint: "webhooks.delivery",
-  handle: (_, { event, id }) =>
-    Effect.map(detail(id, event), (found) =>
-      Native.ok({
-        object: "webhook_event",
-        ...eventOf(found),
-        next_attempt_at: found.next_attempt_at,
-        payload: found.request_body === "" ? null : (JSON.parse(found.request_body) as unknown),
-      }),
-    ),
-}
+const event = route("GET /webhooks/:id/events/:event", "webhooks.delivery", function* (_, { event, id }) {
+  const found = yield* detail(id, event)
+  return Native.ok({
+    object: "webhook_event",
+    ...eventOf(found),
+    next_attempt_at: found.next_attempt_at,
+    payload: found.request_body === "" ? null : (JSON.parse(found.request_body) as unknown),
+  })
+})
 
-const replay: Route = {
-  method: "POST",
-  path: "/webhooks/:id/events/:event/replay",
-  endpoint: "webhooks.replayDelivery",
-  handle: Effect.fnUntraced(function* ({ headers }, { event, id }) {
-    const path = nativePath`/v1/webhooks/${id}/deliveries/${event}/replay`
-    const replayed = yield* Native.call<Delivery>({ method: "POST", path, headers: Native.idempotency(headers) })
+const replay = route(
+  "POST /webhooks/:id/events/:event/replay",
+  "webhooks.replayDelivery",
+  function* ({ headers }, { event, id }) {
+    const path = Native.path`/v1/webhooks/${id}/deliveries/${event}/replay`
+    const replayed = yield* Native.post<Delivery>(path, headers)
     return Native.ok({ object: "webhook_event", id: replayed.id })
-  }),
-}
+  },
+)
 
 /** Newest first. An attempt without a response has the status 0 and the error instead of the response. */
-const attempts: Route = {
-  method: "GET",
-  path: "/webhooks/:id/events/:event/attempts",
-  endpoint: "webhooks.delivery",
-  query: Paging.NAMES,
-  handle: Effect.fnUntraced(function* ({ query }, { event, id }) {
+const attempts = route(
+  "GET /webhooks/:id/events/:event/attempts",
+  { endpoint: "webhooks.delivery", query: Paging.NAMES },
+  function* ({ query }, { event, id }) {
     const { history } = yield* detail(id, event)
     const all = history.map(({ at, error, response_body, status }, nth) => ({
       id: `${event}_${nth + 1}`,
@@ -193,8 +145,8 @@ const attempts: Route = {
       sent_at: at,
     }))
     return yield* Paging.pageOf(query, all.reverse())
-  }),
-}
+  },
+)
 
 export const routes: ReadonlyArray<Route> = [
   create,

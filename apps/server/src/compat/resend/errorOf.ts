@@ -1,25 +1,14 @@
 import * as Table from "@waybill/domain/values/Table"
-import type * as ApiError from "@waybill/api/errors/ApiError"
+import type { Refusal } from "@waybill/domain/values/Refusal"
 import type { Answer } from "../Door.ts"
 import * as Native from "../Native.ts"
 
-/** Maximum number of violations that a message lists, because Resend's errors have no other place for them. */
-const MAX_SHOWN = 20
-
 /** Returns an error as Resend answers it, under the name that Resend's documentation gives its cause. */
-export const errorOf = (status: number, error: ApiError.Body["error"]): Answer => {
-  const known = byField(error) ?? Table.at(BY_REASON, error.reason) ?? BY_STATUS[status] ?? INTERNAL
-  return { status: known.status, body: { statusCode: known.status, name: known.name, message: messageOf(error) } }
-}
-
-const messageOf = (error: ApiError.Body["error"]): string => {
-  const { details, message, reason } = error
-  if (reason !== "validation_failed" || details.length === 0) return message
-  const shown = details
-    .slice(0, MAX_SHOWN)
-    .map(({ message, path }) => (path === "" ? `The body ${message}` : `\`${path}\` ${message}`))
-  const more = Native.violationsBeyond(MAX_SHOWN, error)
-  return `${shown.join("; ")}${more > 0 ? `; and ${more} more` : ""}.`
+export const errorOf = (refusal: Refusal): Answer => {
+  const known = byField(refusal) ?? Table.at(BY_REASON, refusal.reason) ?? BY_STATUS[refusal.status] ?? INTERNAL
+  const { details = [], message: own, reason } = refusal
+  const message = reason === "validation_failed" && details.length > 0 ? Native.violationsOf(refusal) : own
+  return { status: known.status, body: { statusCode: known.status, name: known.name, message } }
 }
 
 interface Named {
@@ -28,11 +17,11 @@ interface Named {
 }
 
 /** Names the first violation. Within a batch, its path begins with the index of the email. */
-const byField = ({ details: [first], reason }: ApiError.Body["error"]): Named | undefined => {
+const byField = ({ details: [first] = [], reason }: Refusal): Named | undefined => {
   if (reason !== "validation_failed" || first === undefined) return undefined
   const field = first.path.replace(/^\[\d+\]\.?/u, "")
   if (field === "Idempotency-Key") return { status: 400, name: "invalid_idempotency_key" }
-  if (first.message === "is required") return { status: 422, name: "missing_required_field" }
+  if (first.isMissing) return { status: 422, name: "missing_required_field" }
   if (field.startsWith("attachments")) return { status: 422, name: "invalid_attachment" }
   return field === "from" ? { status: 422, name: "invalid_from_address" } : undefined
 }

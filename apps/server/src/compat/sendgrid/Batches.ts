@@ -8,9 +8,9 @@ import { Effect, Schema } from "effect"
 import * as NewIds from "../../process/NewIds.ts"
 import { accountOf } from "../../requests/accountOf.ts"
 import { Admitted } from "../../requests/Admitted.ts"
-import { decodeBody } from "../decodeBody.ts"
 import type { Route } from "../Door.ts"
 import * as Native from "../Native.ts"
+import { route } from "../route.ts"
 import * as BatchId from "./BatchId.ts"
 
 /** Refuses an id that was not made here for the account. */
@@ -19,19 +19,14 @@ export const check = Effect.fnUntraced(function* (batch_id: string) {
     return yield* Native.refuse("batch_id", "must be the id of a batch, which POST /v3/mail/batch makes")
 })
 
-const make: Route = {
-  method: "POST",
-  path: "/v3/mail/batch",
-  endpoint: "emails.send",
-  handle: () => Effect.map(Admitted, (admitted) => Native.created({ batch_id: BatchId.make(accountOf(admitted)) })),
-}
+const make = route("POST /v3/mail/batch", { endpoint: "emails.send", bucket: "other" }, function* () {
+  return Native.created({ batch_id: BatchId.make(accountOf(yield* Admitted)) })
+})
 
-const get: Route = {
-  method: "GET",
-  path: "/v3/mail/batch/:id",
-  endpoint: "emails.send",
-  handle: (_, { id = "" }) => Effect.as(check(id), Native.ok({ batch_id: id })),
-}
+const get = route("GET /v3/mail/batch/:id", { endpoint: "emails.send", bucket: "other" }, function* (_, { id = "" }) {
+  yield* check(id)
+  return Native.ok({ batch_id: id })
+})
 
 /**
  * The account with the statuses of its batches. Test mail is in an account without a stream, so that its batches are in that
@@ -51,20 +46,17 @@ const Stop = Schema.Struct({ batch_id: Schema.String, status: SendBatch.Status }
 const Change = Schema.Struct({ status: SendBatch.Status })
 
 /** Its emails are held or canceled when their time comes, as at SendGrid. Until then they are as they were. */
-const stop: Route = {
-  method: "POST",
-  path: "/v3/user/scheduled_sends",
-  endpoint: "emails.cancel",
-  body: Stop,
-  handle: Effect.fnUntraced(function* ({ body }) {
-    const { batch_id, status } = yield* decodeBody(Stop, body)
+const stop = route(
+  "POST /v3/user/scheduled_sends",
+  { endpoint: "emails.cancel", body: Stop },
+  function* ({ body: { batch_id, status } }) {
     yield* check(batch_id)
     const { account_id, now, ref, store } = yield* owner
     const counts = (id: string) => BatchId.isOf(account_id, id)
     yield* store.commit(Account, ref, Account.stopBatch(now, batch_id, status, counts))
     return Native.created({ batch_id, status })
-  }),
-}
+  },
+)
 
 const stopped = Effect.gen(function* () {
   const { account_id, ref, store } = yield* owner
@@ -73,24 +65,16 @@ const stopped = Effect.gen(function* () {
   return batches.filter(({ batch_id }) => BatchId.isOf(account_id, batch_id))
 })
 
-const list: Route = {
-  method: "GET",
-  path: "/v3/user/scheduled_sends",
-  endpoint: "emails.cancel",
-  handle: () => Effect.map(stopped, Native.ok),
-}
+const list = route("GET /v3/user/scheduled_sends", "emails.cancel", function* () {
+  return Native.ok(yield* stopped)
+})
 
 /** A list of one. */
-const status: Route = {
-  method: "GET",
-  path: "/v3/user/scheduled_sends/:id",
-  endpoint: "emails.cancel",
-  handle: Effect.fnUntraced(function* (_, { id = "" }) {
-    yield* check(id)
-    const found = (yield* stopped).filter(({ batch_id }) => batch_id === id)
-    return found.length === 0 ? yield* new SendBatch.NotChanged() : Native.ok(found)
-  }),
-}
+const status = route("GET /v3/user/scheduled_sends/:id", "emails.cancel", function* (_, { id = "" }) {
+  yield* check(id)
+  const found = (yield* stopped).filter(({ batch_id }) => batch_id === id)
+  return found.length === 0 ? yield* new SendBatch.NotChanged() : Native.ok(found)
+})
 
 const changing = Effect.fnUntraced(function* (id: string, status: SendBatch.Status | null) {
   yield* check(id)
@@ -98,24 +82,19 @@ const changing = Effect.fnUntraced(function* (id: string, status: SendBatch.Stat
   yield* store
     .commit(Account, ref, Account.changeBatch(now, id, status))
     .pipe(Effect.catchTag("NothingNew", () => Effect.void))
-  return { status: 204, body: undefined }
+  return Native.NOTHING
 })
 
-const change: Route = {
-  method: "PATCH",
-  path: "/v3/user/scheduled_sends/:id",
-  endpoint: "emails.cancel",
-  body: Change,
-  handle: Effect.fnUntraced(function* ({ body }, { id = "" }) {
-    return yield* changing(id, (yield* decodeBody(Change, body)).status)
-  }),
-}
+const change = route(
+  "PATCH /v3/user/scheduled_sends/:id",
+  { endpoint: "emails.cancel", body: Change },
+  function* ({ body }, { id = "" }) {
+    return yield* changing(id, body.status)
+  },
+)
 
-const end: Route = {
-  method: "DELETE",
-  path: "/v3/user/scheduled_sends/:id",
-  endpoint: "emails.cancel",
-  handle: (_, { id = "" }) => changing(id, null),
-}
+const end = route("DELETE /v3/user/scheduled_sends/:id", "emails.cancel", function* (_, { id = "" }) {
+  return yield* changing(id, null)
+})
 
 export const routes: ReadonlyArray<Route> = [make, get, stop, list, status, change, end]

@@ -1,5 +1,6 @@
 import type { Acknowledgement } from "@waybill/api/groups/Emails"
 import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/send/Batch"
+import { RefusedInBatch } from "@waybill/api/errors/RefusedInBatch"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { LruCache } from "@waybill/runtime/collections/LruCache"
 import * as Turn from "@waybill/runtime/flow/Turn"
@@ -16,6 +17,7 @@ import { decodeBody } from "../decodeBody.ts"
 import { type DoorRequest, NativeError, type Route } from "../Door.ts"
 import * as Native from "../Native.ts"
 import * as Respelling from "../Respelling.ts"
+import { route } from "../route.ts"
 import * as Batches from "./Batches.ts"
 import * as SendGridMessage from "./SendGridMessage.ts"
 import * as Substitutions from "./Substitutions.ts"
@@ -25,13 +27,10 @@ import * as Translation from "./Translation.ts"
 export const MAX_RECIPIENTS = 10_000
 
 /** Each personalization is an email of its own. Several are accepted together or not at all. */
-const send: Route = {
-  method: "POST",
-  path: "/v3/mail/send",
-  endpoint: "emails.send",
-  body: SendGridMessage.Message,
-  bucket: "send",
-  handle: Effect.fnUntraced(function* ({ body, headers: received }) {
+const send = route(
+  "POST /v3/mail/send",
+  { endpoint: "emails.send", ownBody: SendGridMessage.Message },
+  function* ({ body, headers: received }) {
     if (Translation.recipientsIn(body) > MAX_RECIPIENTS)
       return yield* Native.refuse("personalizations", `must have at most ${MAX_RECIPIENTS} recipients together`)
     const message = yield* decodeBody(SendGridMessage.Message, body)
@@ -43,28 +42,23 @@ const send: Route = {
     if (isRehearsed || personalizations.length > MAX_BATCH) {
       // One rehearsal of all, so that the last batch is refused before the first is accepted.
       const rehearsal = new Rehearsal.Rehearsal()
-      const batches = inBatches(message, part, (nth) => Native.idempotency(received, nth))
-      yield* Effect.provideService(batches, Rehearsal.Current, rehearsal)
+      yield* Effect.provideService(inBatches(message, part, received), Rehearsal.Current, rehearsal)
     }
     if (isRehearsed) return { status: 200, body: undefined }
     if (personalizations.length === 1) {
       const [email] = yield* part(0)
-      const { id } = yield* Native.call<Acknowledgement>({
-        method: "POST",
-        path: "/v1/email/send",
-        body: email,
-        headers: Native.idempotency(received),
-      }).pipe(Respelling.respelled(Translation.spellingOf(message)))
+      const { id } = yield* Native.post<Acknowledgement>("/v1/email/send", received, email).pipe(
+        Respelling.respelled(Translation.spellingOf(message)),
+      )
       return accepted([id])
     }
-    const isOne = personalizations.length <= MAX_BATCH
     return accepted(
-      yield* isOne
-        ? inBatches(message, part, () => Native.idempotency(received))
-        : completable(received, (headers) => inBatches(message, part, (nth) => Native.idempotency(headers, nth))),
+      yield* personalizations.length <= MAX_BATCH
+        ? inBatches(message, part, received)
+        : completable(received, (headers) => inBatches(message, part, headers)),
     )
-  }),
-}
+  },
+)
 
 type Part = Effect.Success<ReturnType<typeof partsOf>>
 
@@ -120,17 +114,16 @@ const partAt = Effect.fnUntraced(function* ({ files, message, most, search, trac
 const inBatches = Effect.fnUntraced(function* (
   message: SendGridMessage.Message,
   part: Part,
-  headersOf: (nth: number) => Record<string, string>,
+  headers: DoorRequest["headers"],
 ) {
   const ids: Array<string> = []
   for (let start = 0; start < message.personalizations.length; start += MAX_BATCH) {
     const emails = yield* part(start)
-    const { data } = yield* Native.call<BatchAnswer>({
-      method: "POST",
-      path: "/v1/email/send/batch",
-      body: { emails },
-      headers: headersOf(start / MAX_BATCH),
-    }).pipe(numberedFrom(start), Respelling.respelled(Translation.spellingOf(message, start)))
+    const path = "/v1/email/send/batch"
+    const { data } = yield* Native.post<BatchAnswer>(path, headers, { emails }, start / MAX_BATCH).pipe(
+      numberedFrom(start),
+      Respelling.respelled(Translation.spellingOf(message, start)),
+    )
     for (const { id } of data) if (id !== null) ids.push(id)
     yield* Turn.next
   }
@@ -139,10 +132,10 @@ const inBatches = Effect.fnUntraced(function* (
 
 /** Counts the message that a refusal names from the first of the request. */
 const numberedFrom = (start: number) =>
-  Effect.mapError((failure: NativeError) => {
-    const { error } = failure
-    const message = error.message.replace(/^Message (\d{1,3}) of/u, (_, nth) => `Message ${Number(nth) + start} of`)
-    return new NativeError({ ...failure, error: { ...error, message } })
+  Respelling.changed(({ details, refusal }) => {
+    if (!(refusal instanceof RefusedInBatch)) return new NativeError({ refusal, details })
+    const counted = new RefusedInBatch({ index: refusal.index + start, refusal: refusal.refusal })
+    return new NativeError({ refusal: counted, details })
   })
 
 /** Maximum number of requests remembered that ended between two batches. */

@@ -1,11 +1,11 @@
 import * as Table from "@waybill/domain/values/Table"
-import type * as ApiError from "@waybill/api/errors/ApiError"
+import type { Refusal } from "@waybill/domain/values/Refusal"
 import type { Answer } from "../Door.ts"
 import * as Native from "../Native.ts"
 
 /** Returns errors as SendGrid answers them: one for each field at fault, in its spelling of a path, `to.0.email`. */
-export const errorOf = (status: number, error: ApiError.Body["error"]): Answer => {
-  const { code, details, message, reason } = error
+export const errorOf = (refusal: Refusal): Answer => {
+  const { details = [], message, reason, status } = refusal
   const listed = details.length > 0 && reason === "validation_failed"
   const errors = listed
     ? details.map((detail) => ({
@@ -14,10 +14,10 @@ export const errorOf = (status: number, error: ApiError.Body["error"]): Answer =
         help: null,
       }))
     : [{ message, field: fieldOf(details[0]?.path ?? ""), help: null }]
-  const more = listed ? Native.violationsBeyond(details.length, error) : 0
+  const more = listed ? Native.violationsBeyond(details.length, refusal) : 0
   const others = more > 0 ? [{ message: `There are ${more} more errors.`, field: null, help: null }] : []
   const body = { errors: [...distinct(errors), ...others] }
-  return { status: Table.at(STATUSES, reason) ?? (code === "unprocessable" ? 400 : status), body }
+  return { status: Table.at(STATUSES, reason) ?? (status === 422 ? 400 : status), body }
 }
 
 const STATUSES: Readonly<Record<string, number>> = { domain_not_verified: 403, payload_too_large: 413 }

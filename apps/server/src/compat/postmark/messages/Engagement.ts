@@ -2,9 +2,8 @@ import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
 import type { EventRecord } from "@waybill/api/schemas/EventRecord"
 import { Effect } from "effect"
 import type { Route } from "../../Door.ts"
-import { nativePath } from "../../nativePath.ts"
 import * as Native from "../../Native.ts"
-import * as Respelling from "../../Respelling.ts"
+import { route } from "../../route.ts"
 import * as Reader from "../../../webhookFormats/PostmarkReader.ts"
 import * as Words from "../../../webhookFormats/PostmarkWords.ts"
 import * as Filters from "../Filters.ts"
@@ -36,8 +35,7 @@ const CLICKS: Kind = {
 
 /** Returns the opens or clicks of a message, newest first. */
 const eventsOf = Effect.fnUntraced(function* ({ fieldsOf, type }: Kind, id: string, Tag: string) {
-  const path = nativePath`/v1/email/logs/${id}/events`
-  const { data } = yield* Native.call<{ readonly data: ReadonlyArray<EventRecord> }>({ method: "GET", path })
+  const { data } = yield* Native.get<Native.List<EventRecord>>(Native.path`/v1/email/logs/${id}/events`)
   return data
     .filter((event) => event.type === type)
     .toReversed()
@@ -62,46 +60,42 @@ const rangeOf = Effect.fnUntraced(function* (query: URLSearchParams) {
 })
 
 /** Lists events by their messages, the newest message first. */
-const all = (kind: Kind): Route => ({
-  method: "GET",
-  path: `/messages/outbound/${kind.name}`,
-  endpoint: "logs.list",
-  bucket: "logs",
-  query: ["count", "offset", "recipient", "tag", "fromdate", "todate", "messagestream"],
-  handle: Effect.fnUntraced(function* ({ query }) {
-    yield* Filters.checkStream(query)
-    const filters = Filters.native({
-      to: query.get("recipient"),
-      tag: query.get("tag"),
-      created_after: yield* Paging.from(query),
-      created_before: yield* Paging.until(query),
-    })
-    const pick = (record: EmailRecord) =>
-      Array.from({ length: Math.min(record[kind.name], Paging.MAX_REACH + 1) }, (_, nth) => ({ record, nth }))
-    const show = ({ nth, record }: ReturnType<typeof pick>[number]) => ({ id: record.id, tag: tagOf(record), nth })
-    const places = yield* Paging.read("/v1/email/logs", filters, yield* rangeOf(query), pick, show).pipe(
-      Respelling.respelled(Filters.spelling),
-    )
-    const found: Array<object> = []
-    for (const [id, ofMessage] of Map.groupBy(places.entries, (place) => place.id)) {
-      const events = yield* eventsOf(kind, id, ofMessage[0]?.tag ?? "")
-      found.push(...ofMessage.flatMap(({ nth }) => events.slice(nth, nth + 1)))
-    }
-    return Native.ok({ TotalCount: places.total, [kind.list]: found })
-  }),
-})
+const all = (kind: Kind) =>
+  route(
+    `GET /messages/outbound/${kind.name}`,
+    { endpoint: "logs.list", query: [...Filters.LIST, "recipient", "tag"] },
+    function* ({ query }) {
+      yield* Filters.checkStream(query)
+      const filters = Filters.native({
+        to: query.get("recipient"),
+        tag: query.get("tag"),
+        created_after: yield* Paging.from(query),
+        created_before: yield* Paging.until(query),
+      })
+      const pick = (record: EmailRecord) =>
+        Array.from({ length: Math.min(record[kind.name], Paging.MAX_REACH + 1) }, (_, nth) => ({ record, nth }))
+      const show = ({ nth, record }: ReturnType<typeof pick>[number]) => ({ id: record.id, tag: tagOf(record), nth })
+      const range = yield* rangeOf(query)
+      const places = yield* Filters.respelled(Paging.read("/v1/email/logs", filters, range, pick, show))
+      const found: Array<object> = []
+      for (const [id, ofMessage] of Map.groupBy(places.entries, (place) => place.id)) {
+        const events = yield* eventsOf(kind, id, ofMessage[0]?.tag ?? "")
+        found.push(...ofMessage.flatMap(({ nth }) => events.slice(nth, nth + 1)))
+      }
+      return Native.ok({ TotalCount: places.total, [kind.list]: found })
+    },
+  )
 
-const ofMessage = (kind: Kind): Route => ({
-  method: "GET",
-  path: `/messages/outbound/${kind.name}/:id`,
-  endpoint: "logs.get",
-  query: ["count", "offset", "messagestream"],
-  handle: Effect.fnUntraced(function* ({ query }, { id }) {
-    const { count, offset } = yield* rangeOf(query)
-    const record = yield* Native.call<EmailRecord>({ method: "GET", path: nativePath`/v1/email/logs/${id}` })
-    const events = yield* eventsOf(kind, record.id, tagOf(record))
-    return Native.ok({ TotalCount: events.length, [kind.list]: events.slice(offset, offset + count) })
-  }),
-})
+const ofMessage = (kind: Kind) =>
+  route(
+    `GET /messages/outbound/${kind.name}/:id`,
+    { endpoint: "logs.get", query: ["count", "offset", "messagestream"] },
+    function* ({ query }, { id }) {
+      const { count, offset } = yield* rangeOf(query)
+      const record = yield* Native.get<EmailRecord>(Native.path`/v1/email/logs/${id}`)
+      const events = yield* eventsOf(kind, record.id, tagOf(record))
+      return Native.ok({ TotalCount: events.length, [kind.list]: events.slice(offset, offset + count) })
+    },
+  )
 
 export const routes: ReadonlyArray<Route> = [OPENS, CLICKS].flatMap((kind) => [all(kind), ofMessage(kind)])

@@ -1,10 +1,8 @@
 import type { InboundEmail, InboundWhole } from "@waybill/api/groups/Inbound"
 import { postmarkHeaders } from "@waybill/mail/inbound/postmarkHeaders"
-import { Effect } from "effect"
 import type { Route } from "../../Door.ts"
-import { nativePath } from "../../nativePath.ts"
 import * as Native from "../../Native.ts"
-import * as Respelling from "../../Respelling.ts"
+import { route } from "../../route.ts"
 import * as PostmarkInbound from "../../../webhookFormats/PostmarkInbound.ts"
 import * as Filters from "../Filters.ts"
 import * as Paging from "../Paging.ts"
@@ -15,24 +13,13 @@ const STATUSES: ReadonlySet<string> = new Set(["processed", "blocked", "queued",
 
 const isBlocked = ({ status }: InboundEmail): boolean => status === "rejected"
 
-const list: Route = {
-  method: "GET",
-  path: "/messages/inbound",
-  endpoint: "inbound.list",
-  query: [
-    "count",
-    "offset",
-    "recipient",
-    "fromemail",
-    "subject",
-    "mailboxhash",
-    "tag",
-    "status",
-    "fromdate",
-    "todate",
-    "messagestream",
-  ],
-  handle: Effect.fnUntraced(function* ({ query }) {
+const list = route(
+  "GET /messages/inbound",
+  {
+    endpoint: "inbound.list",
+    query: [...Filters.LIST, "recipient", "fromemail", "subject", "mailboxhash", "tag", "status"],
+  },
+  function* ({ query }) {
     const stream = query.get("messagestream") ?? PostmarkInbound.STREAM
     if (stream !== PostmarkInbound.STREAM) return yield* new Refusals.StreamNotFound({ stream })
     const range = yield* Paging.rangeOf(query)
@@ -52,35 +39,27 @@ const list: Route = {
     const hash = query.get("mailboxhash")
     const pick = (mail: InboundEmail) =>
       (hash === null || mail.mailbox_hash === hash) && (status !== "processed" || !isBlocked(mail)) ? [mail] : []
-    const found = yield* Paging.read("/v1/inbound", filters, range, pick, fieldsOf).pipe(
-      Respelling.respelled(Filters.spelling),
-    )
+    const found = yield* Filters.respelled(Paging.read("/v1/inbound", filters, range, pick, fieldsOf))
     return Native.ok({ TotalCount: found.total, InboundMessages: found.entries })
-  }),
-}
+  },
+)
 
-const details: Route = {
-  method: "GET",
-  path: "/messages/inbound/:id/details",
-  endpoint: "inbound.get",
-  handle: Effect.fnUntraced(function* (_, { id }) {
-    const mail = yield* find(id)
-    return Native.ok({
-      ...fieldsOf(mail),
-      TextBody: mail.text ?? "",
-      HtmlBody: mail.html ?? "",
-      StrippedTextReply: PostmarkInbound.isReply(mail) ? (mail.stripped_text ?? "") : "",
-      Headers: postmarkHeaders(
-        PostmarkInbound.findingsOf(mail),
-        mail.headers.map(({ name, value }) => ({ Name: name, Value: value })),
-      ),
-      BlockedReason: isBlocked(mail) ? "A route of the account refuses it." : "",
-    })
-  }),
-}
+const details = route("GET /messages/inbound/:id/details", "inbound.get", function* (_, { id }) {
+  const mail = yield* find(id)
+  return Native.ok({
+    ...fieldsOf(mail),
+    TextBody: mail.text ?? "",
+    HtmlBody: mail.html ?? "",
+    StrippedTextReply: PostmarkInbound.isReply(mail) ? (mail.stripped_text ?? "") : "",
+    Headers: postmarkHeaders(
+      PostmarkInbound.findingsOf(mail),
+      mail.headers.map(({ name, value }) => ({ Name: name, Value: value })),
+    ),
+    BlockedReason: isBlocked(mail) ? "A route of the account refuses it." : "",
+  })
+})
 
-const find = (id: string | undefined) =>
-  Native.call<typeof InboundWhole.Type>({ method: "GET", path: nativePath`/v1/inbound/${id}` })
+const find = (id: string | undefined) => Native.get<typeof InboundWhole.Type>(Native.path`/v1/inbound/${id}`)
 
 const fieldsOf = (mail: InboundEmail) => ({
   ...PostmarkInbound.fieldsOf(mail),
@@ -94,23 +73,15 @@ const fieldsOf = (mail: InboundEmail) => ({
 })
 
 /** A mail that a rule refuses has been refused while its server waited, so that none waits to be let through. */
-const bypass: Route = {
-  method: "PUT",
-  path: "/messages/inbound/:id/bypass",
-  endpoint: "inbound.get",
-  handle: (_, { id }) => Effect.andThen(find(id), Effect.fail(new Refusals.NotWaiting())),
-}
+const bypass = route("PUT /messages/inbound/:id/bypass", "inbound.get", function* (_, { id }) {
+  yield* find(id)
+  return yield* new Refusals.NotWaiting()
+})
 
 /** Calls the webhooks again, as far as the routes of the account say so. */
-const retry: Route = {
-  method: "PUT",
-  path: "/messages/inbound/:id/retry",
-  endpoint: "inbound.replay",
-  handle: (_, { id }) =>
-    Effect.as(
-      Native.call({ method: "POST", path: nativePath`/v1/inbound/${id}/replay` }),
-      Native.ok({ ErrorCode: 0, Message: "OK" }),
-    ),
-}
+const retry = route("PUT /messages/inbound/:id/retry", "inbound.replay", function* (_, { id }) {
+  yield* Native.post(Native.path`/v1/inbound/${id}/replay`, {})
+  return Native.ok({ ErrorCode: 0, Message: "OK" })
+})
 
 export const routes: ReadonlyArray<Route> = [list, details, bypass, retry]

@@ -1,15 +1,14 @@
 import type { RouteRecord } from "@waybill/api/groups/InboundRoutes"
 import { Effect, Schema } from "effect"
 import { hash } from "node:crypto"
-import { decodeBody } from "../../decodeBody.ts"
 import type { Route } from "../../Door.ts"
-import { nativePath } from "../../nativePath.ts"
 import * as Native from "../../Native.ts"
-import { renamed } from "../../renamed.ts"
+import * as Respelling from "../../Respelling.ts"
+import { route } from "../../route.ts"
 import * as Paging from "../Paging.ts"
 
 /** Postmark's package writes the path with a capital, its documentation without one. */
-const PATHS = ["/triggers/inboundRules", "/triggers/inboundrules"]
+const PATHS = ["/triggers/inboundRules", "/triggers/inboundrules"] as const
 const ANYBODY = "*@"
 
 /** Hexadecimal digits of a number that JSON keeps exactly. */
@@ -25,53 +24,37 @@ const ruleOf = ({ action, id, match }: RouteRecord) => {
   return [{ ID: numberOf(id), Rule: from.startsWith(ANYBODY) ? from.slice(ANYBODY.length) : from, id }]
 }
 
-const allRules = Effect.map(
-  Native.call<{ readonly data: ReadonlyArray<RouteRecord> }>({ method: "GET", path: "/v1/inbound/routes" }),
-  ({ data }) => data.flatMap(ruleOf),
+const allRules = Effect.map(Native.get<Native.List<RouteRecord>>("/v1/inbound/routes"), ({ data }) =>
+  data.flatMap(ruleOf),
 )
 
-const list = (path: string): Route => ({
-  method: "GET",
-  path,
-  endpoint: "inboundRoutes.list",
-  query: ["count", "offset"],
-  handle: Effect.fnUntraced(function* ({ query }) {
+type Path = (typeof PATHS)[number]
+
+const list = (path: Path) =>
+  route(`GET ${path}`, { endpoint: "inboundRoutes.list", query: ["count", "offset"] }, function* ({ query }) {
     const { count, offset } = yield* Paging.rangeOf(query)
     const rules = yield* allRules
     const shown = rules.slice(offset, offset + count).map(({ ID, Rule }) => ({ ID, Rule }))
     return Native.ok({ TotalCount: rules.length, InboundRules: shown })
-  }),
-})
+  })
 
 const Creation = Schema.Struct({ Rule: Schema.String })
 
-const create = (path: string): Route => ({
-  method: "POST",
-  path,
-  endpoint: "inboundRoutes.create",
-  body: Creation,
-  handle: Effect.fnUntraced(function* ({ body, headers }) {
-    const { Rule } = yield* decodeBody(Creation, body)
-    const made = yield* Native.call<RouteRecord>({
-      method: "POST",
-      path: "/v1/inbound/routes",
-      body: { match: { from: Rule.includes("@") ? Rule : `${ANYBODY}${Rule}` }, action: { type: "reject" } },
-      headers: Native.idempotency(headers),
-    }).pipe(renamed({ match: "Rule" }))
+const create = (path: Path) =>
+  route(`POST ${path}`, { endpoint: "inboundRoutes.create", body: Creation }, function* ({ body: { Rule }, headers }) {
+    const made = yield* Native.post<RouteRecord>("/v1/inbound/routes", headers, {
+      match: { from: Rule.includes("@") ? Rule : `${ANYBODY}${Rule}` },
+      action: { type: "reject" },
+    }).pipe(Respelling.renamed({ match: "Rule" }))
     return Native.ok({ ID: numberOf(made.id), Rule })
-  }),
-})
+  })
 
-const remove = (path: string): Route => ({
-  method: "DELETE",
-  path: `${path}/:id`,
-  endpoint: "inboundRoutes.remove",
-  handle: Effect.fnUntraced(function* (_, { id }) {
+const remove = (path: Path) =>
+  route(`DELETE ${path}/:id`, "inboundRoutes.remove", function* (_, { id }) {
     const found = (yield* allRules).find(({ ID }) => String(ID) === id)
     if (found === undefined) return yield* Native.missing("There is no rule with this ID in this account.")
-    yield* Native.call({ method: "DELETE", path: nativePath`/v1/inbound/routes/${found.id}` })
+    yield* Native.remove(Native.path`/v1/inbound/routes/${found.id}`)
     return Native.ok({ ErrorCode: 0, Message: `Rule ${found.Rule} removed.` })
-  }),
-})
+  })
 
 export const routes: ReadonlyArray<Route> = PATHS.flatMap((path) => [list(path), create(path), remove(path)])

@@ -2,11 +2,10 @@ import * as Table from "@waybill/domain/values/Table"
 import type { EmailRecord, WithContent } from "@waybill/api/schemas/EmailRecord"
 import type { EventRecord } from "@waybill/api/schemas/EventRecord"
 import * as Address from "@waybill/domain/values/Address"
-import { Effect, Result } from "effect"
+import { Result } from "effect"
 import type { Route } from "../../Door.ts"
-import { nativePath } from "../../nativePath.ts"
 import * as Native from "../../Native.ts"
-import * as Respelling from "../../Respelling.ts"
+import { route } from "../../route.ts"
 import * as Bounce from "../../../webhookFormats/PostmarkBounce.ts"
 import * as Words from "../../../webhookFormats/PostmarkWords.ts"
 import * as Filters from "../Filters.ts"
@@ -19,26 +18,14 @@ const STATUSES: Readonly<Record<string, string>> = {
   processed: "sent,delivered,bounced,complained,failed,suppressed",
 }
 
-const list: Route = {
-  method: "GET",
-  path: "/messages/outbound",
-  endpoint: "logs.list",
-  bucket: "logs",
-  query: [
-    "count",
-    "offset",
-    "recipient",
-    "fromemail",
-    "tag",
-    "status",
-    "fromdate",
-    "todate",
-    "subject",
-    "messagestream",
-    "metadata",
-  ],
-  lists: ["tag", "metadata"],
-  handle: Effect.fnUntraced(function* ({ query }) {
+const list = route(
+  "GET /messages/outbound",
+  {
+    endpoint: "logs.list",
+    query: [...Filters.LIST, "recipient", "fromemail", "tag", "status", "subject", "metadata"],
+    lists: ["tag", "metadata"],
+  },
+  function* ({ query }) {
     yield* Filters.checkStream(query)
     const range = yield* Paging.rangeOf(query)
     const status = query.get("status")?.toLowerCase()
@@ -56,26 +43,16 @@ const list: Route = {
     for (const pair of query.getAll("metadata"))
       for (const [name, value] of new URLSearchParams(pair)) filters.append(name, value)
     const pick = (record: EmailRecord) => [record]
-    const found = yield* Paging.read("/v1/email/logs", filters, range, pick, fieldsOf).pipe(
-      Respelling.respelled(Filters.spelling),
-    )
+    const found = yield* Filters.respelled(Paging.read("/v1/email/logs", filters, range, pick, fieldsOf))
     return Native.ok({ TotalCount: found.total, Messages: found.entries })
-  }),
-}
+  },
+)
 
-const details: Route = {
-  method: "GET",
-  path: "/messages/outbound/:id/details",
-  endpoint: "logs.get",
-  handle: Effect.fnUntraced(function* (_, { id }) {
-    const record = yield* Native.call<typeof WithContent.Type>({
-      method: "GET",
-      path: nativePath`/v1/email/logs/${id}`,
-    })
-    const timeline = yield* Native.call<{ readonly data: ReadonlyArray<EventRecord> }>({
-      method: "GET",
-      path: nativePath`/v1/email/logs/${id}/events`,
-    })
+/** Clients up to 4.0 leave out the end of the path. */
+const details = ["/details", ""].map((end) =>
+  route(`GET /messages/outbound/:id${end}`, "logs.get", function* (_, { id }) {
+    const record = yield* Native.get<typeof WithContent.Type>(Native.path`/v1/email/logs/${id}`)
+    const timeline = yield* Native.get<Native.List<EventRecord>>(Native.path`/v1/email/logs/${id}/events`)
     const { attachments = [], html = null, text = null } = record.content ?? {}
     return Native.ok({
       ...fieldsOf(record),
@@ -87,10 +64,7 @@ const details: Route = {
       MessageEvents: timeline.data.flatMap((event) => eventOf(event, record)),
     })
   }),
-}
-
-/** Clients up to 4.0 leave out the end of the path. */
-const detailsAsBefore: Route = { ...details, path: "/messages/outbound/:id" }
+)
 
 const fieldsOf = (record: EmailRecord) => ({
   ...Words.labelsOf(record),
@@ -158,4 +132,4 @@ const eventOf = ({ data, occurred_at, type }: EventRecord, record: EmailRecord) 
   return [{ Recipient: text(data["recipient"]), Type, ReceivedAt: occurred_at, Details: detailsOf(data, record) }]
 }
 
-export const routes: ReadonlyArray<Route> = [list, details, detailsAsBefore]
+export const routes: ReadonlyArray<Route> = [list, ...details]

@@ -26,12 +26,7 @@ export const Creation = Schema.Struct({
   ...unchanged,
 })
 
-export const Change = Schema.Struct({
-  Name: Schema.optional(Schema.String),
-  Alias: Schema.optional(Schema.String),
-  ...words,
-  ...unchanged,
-})
+export const Change = Schema.Struct({ ...Creation.fields, Name: Schema.optional(Schema.String) })
 export type Change = typeof Change.Type
 
 export const Validation = Schema.Struct({
@@ -48,19 +43,3 @@ export const Push = Schema.Struct({
   DestinationServerID: Fields.Text,
   PerformChanges: Schema.optional(Schema.Boolean),
 })
-
-const inCaseOf = (schema: { readonly fields: object }) => {
-  const names = new Map(Object.keys(schema.fields).map((name) => [name.toLowerCase(), name]))
-  return (value: unknown): unknown =>
-    typeof value !== "object" || value === null || Array.isArray(value)
-      ? value
-      : Object.fromEntries(Object.entries(value).map(([name, each]) => [names.get(name.toLowerCase()) ?? name, each]))
-}
-
-/** Fields in any case, as Postmark takes them. */
-export const inCase = {
-  creation: inCaseOf(Creation),
-  change: inCaseOf(Change),
-  validation: inCaseOf(Validation),
-  push: inCaseOf(Push),
-}

@@ -1,15 +1,12 @@
 import { LruCache } from "@waybill/runtime/collections/LruCache"
+import * as Refusal from "@waybill/domain/values/Refusal"
 import * as Templates from "@waybill/store/readmodels/templates/Templates"
-import { Data, Effect } from "effect"
+import { Effect } from "effect"
 import { hash } from "node:crypto"
 import * as NativeTemplates from "../../NativeTemplates.ts"
 
-export class TemplateMissing extends Data.TaggedError("TemplateMissing")<{ readonly name: string }> {
-  readonly status = 422
-  readonly reason = "template_not_found"
-  override get message() {
-    return `The TemplateId or TemplateAlias ${this.name.slice(0, 64)} is not a template of this account.`
-  }
+class TemplateMissing extends Refusal.of("TemplateMissing", 422, "template_not_found")<{ readonly text: string }> {
+  override readonly message = `The TemplateId or TemplateAlias ${this.text.slice(0, 64)} does not exist in this account.`
 }
 
 /** Returns the number of a template. Clients of Postmark in several languages read it as one of 32 bits. */
@@ -37,7 +34,7 @@ export const naming = Effect.gen(function* () {
     const known = remembered.get(key)
     if (known !== undefined) return known
     const [id, ...others] = (yield* ids).get(text) ?? []
-    if (id === undefined || others.length > 0) return yield* new TemplateMissing({ name: text })
+    if (id === undefined || others.length > 0) return yield* new TemplateMissing({ text })
     remembered.set(key, id)
     return id
   })

@@ -1,12 +1,12 @@
 import type { ListedTemplate, TemplateRecord } from "@waybill/api/groups/templates/TemplateRecords"
 import * as StoredTemplates from "@waybill/store/readmodels/templates/Templates"
-import { Effect } from "effect"
-import { decodeBody } from "../../decodeBody.ts"
 import type { Route } from "../../Door.ts"
 import * as Native from "../../Native.ts"
-import { renamed } from "../../renamed.ts"
 import * as NativeTemplates from "../../NativeTemplates.ts"
+import * as Respelling from "../../Respelling.ts"
+import { route } from "../../route.ts"
 import * as Words from "../../../webhookFormats/PostmarkWords.ts"
+import { inCaseOf } from "../../lenient/inCaseOf.ts"
 import * as Paging from "../Paging.ts"
 import * as TemplateBodies from "./TemplateBodies.ts"
 import * as TemplateNumber from "./TemplateNumber.ts"
@@ -19,7 +19,7 @@ const NAMES = {
   text: "TextBody",
   layout: "LayoutTemplate",
 }
-const respelled = renamed(NAMES)
+const respelled = Respelling.renamed(NAMES)
 
 const short = ({ alias, id, kind, name }: ListedTemplate, layout: string | null) => ({
   TemplateId: TemplateNumber.of(id),
@@ -59,13 +59,10 @@ const sourceOf = ({ HtmlBody, LayoutTemplate, Subject, TextBody }: TemplateBodie
 })
 
 /** Publishes the template at once: Postmark has no drafts. */
-const create: Route = {
-  method: "POST",
-  path: "/templates",
-  endpoint: "templates.create",
-  body: TemplateBodies.Creation,
-  handle: Effect.fnUntraced(function* ({ body, headers }) {
-    const creation = yield* decodeBody(TemplateBodies.Creation, TemplateBodies.inCase.creation(body))
+const create = route(
+  "POST /templates",
+  { endpoint: "templates.create", body: TemplateBodies.Creation, prepare: inCaseOf(TemplateBodies.Creation) },
+  function* ({ body: creation, headers }) {
     const kind = creation.TemplateType === "Layout" ? "layout" : "template"
     const source = sourceOf(creation)
     const refusal = refusalOf(kind, source)
@@ -75,16 +72,13 @@ const create: Route = {
     const made = yield* respelled(NativeTemplates.create({ ...names, ...source }, headers))
     yield* respelled(NativeTemplates.publish(made.id, {}, headers, 1))
     return Native.ok(short(made, made.draft.layout))
-  }),
-}
+  },
+)
 
-const edit: Route = {
-  method: "PUT",
-  path: "/templates/:id",
-  endpoint: "templates.update",
-  body: TemplateBodies.Change,
-  handle: Effect.fnUntraced(function* ({ body, headers }, { id = "" }) {
-    const change = yield* decodeBody(TemplateBodies.Change, TemplateBodies.inCase.change(body))
+const edit = route(
+  "PUT /templates/:id",
+  { endpoint: "templates.update", body: TemplateBodies.Change, prepare: inCaseOf(TemplateBodies.Change) },
+  function* ({ body: change, headers }, { id = "" }) {
     const found = yield* NativeTemplates.get(yield* TemplateNumber.nameOf(id))
     const type = found.kind === "layout" ? "Layout" : "Standard"
     if ((change.TemplateType ?? type) !== type)
@@ -107,35 +101,24 @@ const edit: Route = {
       NativeTemplates.updateAndPublish(found.id, { ...names, ...given }, {}, headers),
     )
     return Native.ok(short(changed, changed.draft.layout))
-  }),
-}
+  },
+)
 
-const get: Route = {
-  method: "GET",
-  path: "/templates/:id",
-  endpoint: "templates.get",
-  handle: (_, { id = "" }) =>
-    Effect.map(Effect.flatMap(TemplateNumber.nameOf(id), NativeTemplates.get), (found) => Native.ok(full(found))),
-}
+const get = route("GET /templates/:id", "templates.get", function* (_, { id = "" }) {
+  return Native.ok(full(yield* NativeTemplates.get(yield* TemplateNumber.nameOf(id))))
+})
 
-const remove: Route = {
-  method: "DELETE",
-  path: "/templates/:id",
-  endpoint: "templates.archive",
-  handle: Effect.fnUntraced(function* (_, { id = "" }) {
-    yield* NativeTemplates.archive(yield* TemplateNumber.nameOf(id))
-    return Native.ok({ ErrorCode: 0, Message: `Template ${id} removed.` })
-  }),
-}
+const remove = route("DELETE /templates/:id", "templates.archive", function* (_, { id = "" }) {
+  yield* NativeTemplates.archive(yield* TemplateNumber.nameOf(id))
+  return Native.ok({ ErrorCode: 0, Message: `Template ${id} removed.` })
+})
 
 const TYPES = ["all", "standard", "layout"]
 
-const list: Route = {
-  method: "GET",
-  path: "/templates",
-  endpoint: "templates.list",
-  query: ["count", "offset", "templatetype", "layouttemplate"],
-  handle: Effect.fnUntraced(function* ({ query }) {
+const list = route(
+  "GET /templates",
+  { endpoint: "templates.list", query: ["count", "offset", "templatetype", "layouttemplate"] },
+  function* ({ query }) {
     const { count, offset } = yield* Paging.rangeOf(query)
     const type = query.get("templatetype")?.toLowerCase() ?? "all"
     if (!TYPES.includes(type)) return yield* Native.refuse("TemplateType", "must be All, Standard or Layout")
@@ -151,20 +134,14 @@ const list: Route = {
       TotalCount: found.length,
       Templates: shown.map((template) => short(template, layoutOf(template.id))),
     })
-  }),
-}
+  },
+)
 
 /** An account is one server of Postmark, so that there is nothing to push. */
-const push: Route = {
-  method: "PUT",
-  path: "/templates/push",
-  endpoint: "templates.list",
-  body: TemplateBodies.Push,
-  handle: Effect.fnUntraced(function* ({ body }) {
-    const { DestinationServerID, SourceServerID } = yield* decodeBody(
-      TemplateBodies.Push,
-      TemplateBodies.inCase.push(body),
-    )
+const push = route(
+  "PUT /templates/push",
+  { endpoint: "templates.list", body: TemplateBodies.Push, prepare: inCaseOf(TemplateBodies.Push) },
+  function* ({ body: { DestinationServerID, SourceServerID } }) {
     for (const [name, id] of Object.entries({ SourceServerID, DestinationServerID }))
       if (String(id) !== String(Words.SERVER_ID))
         return yield* Native.refuse(
@@ -172,7 +149,7 @@ const push: Route = {
           `must be ${Words.SERVER_ID}, the server of this account: push from one account to another by \`waybill templates push\``,
         )
     return Native.ok({ TotalCount: 0, Templates: [] })
-  }),
-}
+  },
+)
 
 export const routes: ReadonlyArray<Route> = [push, create, list, get, edit, remove]

@@ -9,9 +9,9 @@ import * as Rendering from "@waybill/templates/version/Rendering"
 import { Effect, Result, type Schema } from "effect"
 import * as Templating from "../../../templates/Templating.ts"
 import * as UsedParts from "../../../templates/UsedParts.ts"
-import { decodeBody } from "../../decodeBody.ts"
-import type { Route } from "../../Door.ts"
 import * as Native from "../../Native.ts"
+import { route } from "../../route.ts"
+import { inCaseOf } from "../../lenient/inCaseOf.ts"
 import * as TemplateBodies from "./TemplateBodies.ts"
 import * as NativeTemplates from "../../NativeTemplates.ts"
 
@@ -19,10 +19,11 @@ const NOTHING = { library: new Map<string, State.TemplateSource>() }
 const SECTIONS = { Subject: "subject", HtmlBody: "html", TextBody: "text" } as const
 
 /** Returns an error as Postmark lists it. */
-const errorOf = ({ message }: Detail) => {
-  const [, words, line, column] = /^(.*) \(line (\d+), column (\d+)\)$/su.exec(message) ?? []
-  return { Message: words ?? message, Line: Number(line ?? 1), CharacterPosition: Number(column ?? 1) }
-}
+const errorOf = ({ message, place }: Detail) => ({
+  Message: place?.message ?? message,
+  Line: place?.line ?? 1,
+  CharacterPosition: place?.column ?? 1,
+})
 
 /** Returns a model with a text for each name that a template uses. */
 const modelOf = ({ properties = {} }: VariableSchema.VariableSchema): Record<string, Schema.Json> =>
@@ -34,13 +35,10 @@ const modelOf = ({ properties = {} }: VariableSchema.VariableSchema): Record<str
   )
 
 /** Checks a source, which is not stored, and renders what of it is right. */
-export const validate: Route = {
-  method: "POST",
-  path: "/templates/validate",
-  endpoint: "templates.validate",
-  body: TemplateBodies.Validation,
-  handle: Effect.fnUntraced(function* ({ body }) {
-    const request = yield* decodeBody(TemplateBodies.Validation, TemplateBodies.inCase.validation(body))
+export const validate = route(
+  "POST /templates/validate",
+  { endpoint: "templates.validate", body: TemplateBodies.Validation, prepare: inCaseOf(TemplateBodies.Validation) },
+  function* ({ body: request }) {
     const source: State.TemplateSource = {
       ...State.EMPTY,
       language: "mustachio",
@@ -77,8 +75,8 @@ export const validate: Route = {
       ...Object.fromEntries(sections),
       SuggestedTemplateModel: suggested,
     })
-  }),
-}
+  },
+)
 
 const render = Effect.fnUntraced(function* (
   account_id: Id.AccountId,

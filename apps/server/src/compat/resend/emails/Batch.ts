@@ -5,8 +5,10 @@ import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { Effect, Result, Schema } from "effect"
 import { decodeBody } from "../../decodeBody.ts"
 import { entriesOf } from "../../entriesOf.ts"
-import { NativeError, type Route } from "../../Door.ts"
+import type { DoorRequest, Route } from "../../Door.ts"
 import * as Native from "../../Native.ts"
+import * as Respelling from "../../Respelling.ts"
+import { route } from "../../route.ts"
 import * as RemoteFile from "../../RemoteFile.ts"
 import * as Draft from "./Draft.ts"
 import * as ResendMessage from "./ResendMessage.ts"
@@ -22,13 +24,10 @@ interface Entry<A> {
 }
 
 /** Takes a bare array. In permissive mode the emails that were refused are listed by index. */
-const batch: Route = {
-  method: "POST",
-  path: "/emails/batch",
-  endpoint: "emails.sendBatch",
-  body: ResendMessage.Batch,
-  bucket: "send",
-  handle: Effect.fnUntraced(function* ({ body, headers }) {
+const batch = route(
+  "POST /emails/batch",
+  { endpoint: "emails.sendBatch", ownBody: ResendMessage.Batch },
+  function* ({ body, headers }) {
     const mode = yield* validationOf(headers["x-batch-validation"])
     const items = yield* entriesOf(body, MAX_BATCH, "messages")
     const failures: Array<Failure> = []
@@ -43,14 +42,8 @@ const batch: Route = {
     const budget = RemoteFile.budget()
     const emails = yield* each(checked, failures, (draft) => Draft.complete(draft, budget))
     if (mode === "all_or_nothing") yield* refuseAll(failures)
-    const answers =
-      emails.length === 0 && failures.length > 0
-        ? []
-        : yield* send(
-            emails.map(({ value }) => value),
-            mode,
-            headers,
-          )
+    const bodies = emails.map(({ value }) => value)
+    const answers = bodies.length === 0 && failures.length > 0 ? [] : yield* send(bodies, mode, headers)
     const data = answers.flatMap(({ id }) => (id === null ? [] : [{ id }]))
     if (mode === "all_or_nothing") return Native.ok({ data })
     const refused = answers.flatMap(({ error, index }) =>
@@ -58,8 +51,8 @@ const batch: Route = {
     )
     const errors = [...failures.map(({ index, refusal }) => ({ index, message: refusal.message })), ...refused]
     return Native.ok({ data, errors: errors.sort((one, other) => one.index - other.index) })
-  }),
-}
+  },
+)
 
 const translate = (items: ReadonlyArray<unknown>, failures: Array<Failure>) =>
   each(
@@ -96,29 +89,21 @@ const refuseAll = (failures: ReadonlyArray<Failure>) => {
     : Effect.fail(new RequestRefusal.InvalidRequest({ reason: "validation_failed", details, more }))
 }
 
-const send = (emails: ReadonlyArray<unknown>, mode: string, headers: Readonly<Record<string, string | undefined>>) =>
-  Native.call<BatchAnswer>({
-    method: "POST",
-    path: "/v1/email/send/batch",
-    body: { emails, mode },
-    headers: Native.idempotency(headers),
-  }).pipe(
-    Effect.mapError(asBareArray),
+/** Our own batch has its emails in a field. */
+const asBareArray = Respelling.respelled((path) => path.replace(/^emails(?=\[)/u, ""))
+
+const send = (emails: ReadonlyArray<unknown>, mode: string, headers: DoorRequest["headers"]) =>
+  Native.post<BatchAnswer>("/v1/email/send/batch", headers, { emails, mode }).pipe(
+    asBareArray,
     Effect.map(({ data }) => data),
   )
 
 const inBatch = (index: number, { details, more = 0 }: RequestRefusal.InvalidRequest) =>
   new RequestRefusal.InvalidRequest({
     reason: "validation_failed",
-    details: details.map(({ message, path }) => ({ path: `[${index}]${path === "" ? "" : `.${path}`}`, message })),
+    details: details.map((each) => ({ ...each, path: `[${index}]${each.path === "" ? "" : `.${each.path}`}` })),
     more,
   })
-
-/** Our own batch has its emails in a field. */
-const asBareArray = ({ error, headers, status }: NativeError): NativeError => {
-  const details = error.details.map(({ message, path }) => ({ path: path.replace(/^emails(?=\[)/u, ""), message }))
-  return new NativeError({ status, error: { ...error, details }, headers })
-}
 
 const Validation = Schema.Literals(["strict", "permissive"])
 

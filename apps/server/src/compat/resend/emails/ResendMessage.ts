@@ -1,4 +1,3 @@
-import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { MAX_BATCH } from "@waybill/api/schemas/send/Batch"
 import * as Checks from "@waybill/api/schemas/Checks"
 import { MAX_COPIES, MAX_REPLY_TO } from "@waybill/api/schemas/EmailMessage"
@@ -6,9 +5,10 @@ import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
 import * as Header from "@waybill/domain/email/Header"
 import * as Labels from "@waybill/domain/email/Labels"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import { DateTime, Effect, Schema } from "effect"
+import { DateTime, Effect, Schema, SchemaIssue } from "effect"
 import * as chrono from "chrono-node"
 import * as Fields from "../../lenient/Fields.ts"
+import * as Native from "../../Native.ts"
 import * as Pairs from "../../lenient/Pairs.ts"
 import * as SenderTime from "./SenderTime.ts"
 import * as Tags from "../../../webhookFormats/ResendTags.ts"
@@ -45,6 +45,8 @@ const Template = Schema.Struct({
   variables: Schema.optional(Schema.Record(Schema.String, Schema.Unknown)),
 })
 
+const MISSING = new SchemaIssue.MissingKey(undefined)
+
 /** A message as Resend's API takes it. Fields that Waybill has no meaning for are refused by name. */
 export const Message = Schema.Struct({
   /** A template can have it, as the subject. */
@@ -66,8 +68,8 @@ export const Message = Schema.Struct({
     template !== undefined
       ? true
       : [
-          ...(from === undefined ? [{ path: ["from"], issue: "is required" }] : []),
-          ...(subject === undefined ? [{ path: ["subject"], issue: "is required" }] : []),
+          ...(from === undefined ? [{ path: ["from"], issue: MISSING }] : []),
+          ...(subject === undefined ? [{ path: ["subject"], issue: MISSING }] : []),
         ],
   ),
 )
@@ -81,15 +83,12 @@ export const MAX_TIME_CHARS = 64
 
 const ISO = /^\d{4}-\d{2}-\d{2}T/u
 
-const refuse = (path: string, message: string) =>
-  new RequestRefusal.InvalidRequest({ reason: "validation_failed", details: [{ path, message }] })
-
 /** Returns the time that a text names: ISO 8601, or words such as "in 1 hour", read in UTC. */
 export const scheduledAt = Effect.fnUntraced(function* (text: string, headers: Fields.Texts = {}) {
   if (ISO.test(text)) return text
   const now = new Date(yield* SenderTime.of(headers))
   const date = dateOf(text, now)
-  if (date === undefined) return yield* refuse("scheduled_at", NO_TIME)
+  if (date === undefined) return yield* Native.refuse("scheduled_at", NO_TIME)
   return Timestamp.fromDateTime(DateTime.makeUnsafe(date))
 })
 

@@ -1,9 +1,9 @@
 import type { ListedTemplate } from "@waybill/api/groups/templates/TemplateRecords"
 import { Effect, Schema } from "effect"
-import { decodeBody } from "../../decodeBody.ts"
 import type { Route } from "../../Door.ts"
 import * as Native from "../../Native.ts"
 import * as NativeTemplates from "../../NativeTemplates.ts"
+import { route } from "../../route.ts"
 import * as SendGridIds from "./SendGridIds.ts"
 import * as SendGridVersions from "./SendGridVersions.ts"
 
@@ -20,19 +20,16 @@ const listed = ({ id, name, updated_at }: ListedTemplate) => ({
   updated_at: SendGridVersions.timeOf(updated_at),
 })
 
-const create: Route = {
-  method: "POST",
-  path: "/v3/templates",
-  endpoint: "templates.create",
-  body: Creation,
-  handle: Effect.fnUntraced(function* ({ body, headers }) {
-    const { generation, name } = yield* decodeBody(Creation, body)
+const create = route(
+  "POST /v3/templates",
+  { endpoint: "templates.create", body: Creation },
+  function* ({ body: { generation, name }, headers }) {
     if (generation !== "dynamic")
       return yield* Native.refuse("generation", "must be dynamic: Waybill has no legacy templates")
     const made = yield* NativeTemplates.create({ name, kind: "template", language: "handlebars" }, headers)
     return Native.created({ ...listed(made), versions: [] })
-  }),
-}
+  },
+)
 
 /** Returns the versions of a template, those with the newest content first. */
 const versionsOf = (template: ListedTemplate) =>
@@ -54,24 +51,18 @@ const whole = Effect.fnUntraced(function* (template: ListedTemplate) {
   return { ...listed(template), versions }
 })
 
-const get: Route = {
-  method: "GET",
-  path: "/v3/templates/:template_id",
-  endpoint: "templates.get",
-  handle: (_, { template_id = "" }) =>
-    NativeTemplates.get(SendGridIds.templateName(template_id)).pipe(Effect.flatMap(whole), Effect.map(Native.ok)),
-}
+const get = route("GET /v3/templates/:template_id", "templates.get", function* (_, { template_id = "" }) {
+  return Native.ok(yield* whole(yield* NativeTemplates.get(SendGridIds.templateName(template_id))))
+})
 
 /** Templates of one page, as at SendGrid. */
 const MAX_PAGE = 200
 
 /** Without `page_size`, old clients get all templates under another name. */
-const list: Route = {
-  method: "GET",
-  path: "/v3/templates",
-  endpoint: "templates.list",
-  query: ["generations", "page_size", "page_token"],
-  handle: Effect.fnUntraced(function* ({ query }) {
+const list = route(
+  "GET /v3/templates",
+  { endpoint: "templates.list", query: ["generations", "page_size", "page_token"] },
+  function* ({ query }) {
     const size = query.get("page_size")
     const count = size === null ? MAX_PAGE : /^\d{1,3}$/u.test(size) ? Number(size) : 0
     if (count < 1 || count > MAX_PAGE)
@@ -92,38 +83,29 @@ const list: Route = {
     const last = page.at(-1)
     const more = last !== undefined && start + count < all.length ? { next: SendGridIds.templateId(last.id) } : {}
     return Native.ok({ result, _metadata: { count: all.length, ...more } })
-  }),
-}
+  },
+)
 
-const rename: Route = {
-  method: "PATCH",
-  path: "/v3/templates/:template_id",
-  endpoint: "templates.update",
-  body: Change,
-  handle: Effect.fnUntraced(function* ({ body }, { template_id = "" }) {
-    const { name } = yield* decodeBody(Change, body)
+const rename = route(
+  "PATCH /v3/templates/:template_id",
+  { endpoint: "templates.update", body: Change },
+  function* ({ body: { name } }, { template_id = "" }) {
     return Native.ok(yield* whole(yield* NativeTemplates.update(SendGridIds.templateName(template_id), { name })))
-  }),
-}
+  },
+)
 
-const duplicate: Route = {
-  method: "POST",
-  path: "/v3/templates/:template_id",
-  endpoint: "templates.duplicate",
-  body: Change,
-  handle: Effect.fnUntraced(function* ({ body, headers }, { template_id = "" }) {
-    const { name } = yield* decodeBody(Change, body ?? {})
+const duplicate = route(
+  "POST /v3/templates/:template_id",
+  { endpoint: "templates.duplicate", body: Change, prepare: (body) => body ?? {} },
+  function* ({ body: { name }, headers }, { template_id = "" }) {
     const made = yield* NativeTemplates.duplicate(SendGridIds.templateName(template_id), { name }, headers)
     return Native.created({ ...listed(made), versions: [] })
-  }),
-}
+  },
+)
 
-const remove: Route = {
-  method: "DELETE",
-  path: "/v3/templates/:template_id",
-  endpoint: "templates.archive",
-  handle: (_, { template_id = "" }) =>
-    Effect.as(NativeTemplates.archive(SendGridIds.templateName(template_id)), { status: 204, body: undefined }),
-}
+const remove = route("DELETE /v3/templates/:template_id", "templates.archive", function* (_, { template_id = "" }) {
+  yield* NativeTemplates.archive(SendGridIds.templateName(template_id))
+  return Native.NOTHING
+})
 
 export const routes: ReadonlyArray<Route> = [create, list, get, rename, duplicate, remove, ...SendGridVersions.routes]

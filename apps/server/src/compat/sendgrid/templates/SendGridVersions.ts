@@ -1,11 +1,11 @@
 import type { ListedVersion, TemplateRecord, VersionRecord } from "@waybill/api/groups/templates/TemplateRecords"
 import * as TemplateVersions from "@waybill/store/readmodels/templates/TemplateVersions"
 import { Effect, Option, Schema } from "effect"
-import { decodeBody } from "../../decodeBody.ts"
-import type { Route } from "../../Door.ts"
+import type { DoorRequest, Params, Route } from "../../Door.ts"
 import * as Native from "../../Native.ts"
-import { renamed } from "../../renamed.ts"
 import * as NativeTemplates from "../../NativeTemplates.ts"
+import * as Respelling from "../../Respelling.ts"
+import { route } from "../../route.ts"
 import * as SendGridIds from "./SendGridIds.ts"
 
 /**
@@ -73,7 +73,7 @@ const Creation = Schema.Struct({ name: Schema.String, template_id: Schema.option
 const Change = Schema.Struct({ name: Schema.optional(Schema.String), ...fields })
 
 const NAMES = { html: "html_content", text: "plain_content", notes: "name" }
-const respelled = renamed(NAMES)
+const respelled = Respelling.renamed(NAMES)
 
 type Written = Pick<typeof Change.Type, "html_content" | "plain_content" | "subject">
 const sourceOf = ({ html_content, plain_content, subject }: Written) =>
@@ -84,7 +84,7 @@ const publish = Effect.fnUntraced(function* (
   template: TemplateRecord,
   source: NativeTemplates.Source,
   { activate, name }: { readonly name: string; readonly activate: boolean },
-  headers: Readonly<Record<string, string | undefined>>,
+  headers: DoorRequest["headers"],
 ) {
   yield* NativeTemplates.checkLanguage(template, "handlebars")
   yield* NativeTemplates.check(source, NAMES)
@@ -103,7 +103,7 @@ const shown = Effect.fnUntraced(function* (id: string, number: number) {
 const MISSING = Native.missing("This template has no version with this id.")
 
 /** Finds a version by the id of its first. */
-const find = Effect.fnUntraced(function* (template: TemplateRecord, id: string) {
+const find = Effect.fnUntraced(function* (template: TemplateRecord, id = "") {
   const number = SendGridIds.numberOf(template.id, id)
   if (number === undefined || number > template.versions) return yield* MISSING
   const account_id = yield* NativeTemplates.owner
@@ -114,70 +114,57 @@ const find = Effect.fnUntraced(function* (template: TemplateRecord, id: string) 
   return found === undefined || found.first !== number ? yield* MISSING : found
 })
 
-const create: Route = {
-  method: "POST",
-  path: "/v3/templates/:template_id/versions",
-  endpoint: "templates.publish",
-  body: Creation,
-  handle: Effect.fnUntraced(function* ({ body, headers }, { template_id = "" }) {
-    const creation = yield* decodeBody(Creation, body)
-    if (creation.subject === undefined) return yield* Native.refuse("subject", "is required")
-    const template = yield* NativeTemplates.get(SendGridIds.templateName(template_id))
-    const how = { name: creation.name, activate: creation.active !== 0 }
-    return Native.created(yield* publish(template, sourceOf(creation), how, headers))
-  }),
-}
+/** The template that a path names. */
+const templateOf = ({ template_id = "" }: Params) => NativeTemplates.get(SendGridIds.templateName(template_id))
 
-const get: Route = {
-  method: "GET",
-  path: "/v3/templates/:template_id/versions/:version_id",
-  endpoint: "templates.version",
-  handle: Effect.fnUntraced(function* (_, { template_id = "", version_id = "" }) {
-    const template = yield* NativeTemplates.get(SendGridIds.templateName(template_id))
-    const found = yield* find(template, version_id)
-    return Native.ok(yield* shown(template.id, found.last))
-  }),
-}
+const create = route(
+  "POST /v3/templates/:template_id/versions",
+  { endpoint: "templates.publish", body: Creation },
+  function* ({ body, headers }, params) {
+    if (body.subject === undefined) return yield* Native.refuse("subject", "is required")
+    const template = yield* templateOf(params)
+    const how = { name: body.name, activate: body.active !== 0 }
+    return Native.created(yield* publish(template, sourceOf(body), how, headers))
+  },
+)
 
-const edit: Route = {
-  method: "PATCH",
-  path: "/v3/templates/:template_id/versions/:version_id",
-  endpoint: "templates.publish",
-  body: Change,
-  handle: Effect.fnUntraced(function* ({ body, headers }, { template_id = "", version_id = "" }) {
-    const change = yield* decodeBody(Change, body)
-    const template = yield* NativeTemplates.get(SendGridIds.templateName(template_id))
-    const found = yield* find(template, version_id)
+const get = route("GET /v3/templates/:template_id/versions/:version_id", "templates.version", function* (_, params) {
+  const template = yield* templateOf(params)
+  const found = yield* find(template, params["version_id"])
+  return Native.ok(yield* shown(template.id, found.last))
+})
+
+const edit = route(
+  "PATCH /v3/templates/:template_id/versions/:version_id",
+  { endpoint: "templates.publish", body: Change },
+  function* ({ body, headers }, params) {
+    const template = yield* templateOf(params)
+    const found = yield* find(template, params["version_id"])
     const before = yield* NativeTemplates.version(template.id, found.last)
     const source = {
-      subject: change.subject ?? before.subject ?? undefined,
-      html_content: change.html_content ?? before.html ?? undefined,
-      plain_content: change.plain_content ?? before.text ?? undefined,
+      subject: body.subject ?? before.subject ?? undefined,
+      html_content: body.html_content ?? before.html ?? undefined,
+      plain_content: body.plain_content ?? before.text ?? undefined,
     }
-    const activate = change.active === undefined ? found.is_active : change.active === 1
-    const how = { name: change.name ?? found.name, activate }
+    const activate = body.active === undefined ? found.is_active : body.active === 1
+    const how = { name: body.name ?? found.name, activate }
     return Native.ok(yield* publish(template, sourceOf(source), how, headers))
-  }),
-}
+  },
+)
 
-const activate: Route = {
-  method: "POST",
-  path: "/v3/templates/:template_id/versions/:version_id/activate",
-  endpoint: "templates.rollback",
-  handle: Effect.fnUntraced(function* ({ headers }, { template_id = "", version_id = "" }) {
-    const template = yield* NativeTemplates.get(SendGridIds.templateName(template_id))
-    const { last } = yield* find(template, version_id)
+const activate = route(
+  "POST /v3/templates/:template_id/versions/:version_id/activate",
+  "templates.rollback",
+  function* ({ headers }, params) {
+    const template = yield* templateOf(params)
+    const { last } = yield* find(template, params["version_id"])
     yield* NativeTemplates.rollBack(template.id, last, headers)
     return Native.ok(yield* shown(template.id, last))
-  }),
-}
+  },
+)
 
-const remove: Route = {
-  method: "DELETE",
-  path: "/v3/templates/:template_id/versions/:version_id",
-  endpoint: undefined,
-  handle: () =>
-    Effect.fail(Native.missing("Versions of a template stay for ever. Activate another one, or delete the template.")),
-}
+const remove = route("DELETE /v3/templates/:template_id/versions/:version_id", { endpoint: undefined }, function* () {
+  return yield* Native.missing("Versions of a template stay for ever. Activate another one, or delete the template.")
+})
 
 export const routes: ReadonlyArray<Route> = [create, get, edit, activate, remove]

@@ -1,4 +1,5 @@
 import * as ApiError from "@waybill/api/errors/ApiError"
+import { RefusedInBatch } from "@waybill/api/errors/RefusedInBatch"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Violations from "@waybill/api/errors/Violations"
 import type { Batch, BatchAnswer, BatchResult, DecodedMessage } from "@waybill/api/schemas/send/Batch"
@@ -19,8 +20,11 @@ export const send = Effect.fnUntraced(function* (call: RequestCommit.Call & { re
   const { emails, mode } = call.payload
   if (mode !== "permissive") yield* checkAllWellFormed(emails)
   const request_id = yield* ApiError.RequestId
-  const answering = (verdicts: Verdicts): Result.Result<BatchAnswer, Refused> =>
-    mode === "permissive" ? permissiveAnswer(verdicts, request_id) : strictAnswer(verdicts)
+  const translated = yield* RequestCommit.TranslatedRequest
+  const answering = (verdicts: Verdicts): Result.Result<BatchAnswer, Refused> => {
+    if (translated !== undefined) translated.refused = refusedIn(verdicts)
+    return mode === "permissive" ? permissiveAnswer(verdicts, request_id) : strictAnswer(verdicts)
+  }
   const sent = yield* Send.send(yield* Send.callerOf(call), emails.map(outgoingOf), answering)
   const { body, headers } = RequestCommit.response(sent)
   const accepted = body.data.flatMap(({ id, index }) => {
@@ -45,12 +49,9 @@ const checkAllWellFormed = (emails: ReadonlyArray<DecodedMessage>) => {
 
 const inBatch = (index: number, { details, more, unknown }: Violations.Violations): Violations.Violations => ({
   more,
-  details: details.map((detail) => ({ ...detail, path: pathOf(index, detail.path) })),
+  details: details.map((detail) => ({ ...detail, path: RefusedInBatch.pathOf(index, detail.path) })),
   unknown: unknown === undefined ? undefined : `Message ${index} of the batch: ${unknown}`,
 })
-
-const pathOf = (index: number, path: string): string =>
-  `emails[${index}]${path === "" || path.startsWith("[") ? path : `.${path}`}`
 
 const queued = (index: number, { created_at, id }: AcceptCommit.Accepted): BatchResult => ({
   index,
@@ -62,11 +63,14 @@ const queued = (index: number, { created_at, id }: AcceptCommit.Accepted): Batch
 
 const batchOf = (data: ReadonlyArray<BatchResult>): BatchAnswer => ({ object: "batch", data })
 
+const refusedIn = (verdicts: Verdicts): ReadonlyMap<number, Refusal> =>
+  new Map(verdicts.flatMap((each, index) => (Result.isFailure(each) ? [[index, each.failure] as const] : [])))
+
 /** The first refused message refuses the batch. */
 const strictAnswer = (verdicts: Verdicts): Result.Result<BatchAnswer, Refused> => {
   const data: Array<BatchResult> = []
   for (const [index, verdict] of verdicts.entries()) {
-    if (Result.isFailure(verdict)) return Result.fail(refusalOfMessage(index, verdict.failure))
+    if (Result.isFailure(verdict)) return Result.fail(new RefusedInBatch({ index, refusal: verdict.failure }) as Refused)
     data.push(queued(index, verdict.success))
   }
   return Result.succeed(batchOf(data))
@@ -83,16 +87,3 @@ const permissiveAnswer = (verdicts: Verdicts, request_id: string): Result.Result
   })
   return Result.succeed(batchOf(data))
 }
-
-/** The refusal of a message as one of the batch, naming the message. */
-const refusalOfMessage = (index: number, refusal: Refusal): Refused => ({
-  _tag: refusal._tag,
-  status: refusal.status as Refused["status"],
-  reason: refusal.reason,
-  message: `Message ${index} of the batch: ${refusal.message}`,
-  details: (refusal.details ?? [{ path: "", message: refusal.message }]).map((detail) => ({
-    ...detail,
-    path: pathOf(index, detail.path),
-  })),
-  ...(refusal.retry_after_s === undefined ? {} : { retry_after_s: refusal.retry_after_s }),
-})
