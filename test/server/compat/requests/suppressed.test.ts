@@ -86,6 +86,27 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
       assert.deepStrictEqual([answer.status, answer.json.ErrorCode], [422, 406])
     })
 
+    it.effect("is named in Postmark's refusals, and each message of a batch has its own cause", function* () {
+      const { key, world } = yield* setUp
+      const send = (path: string, body: object) =>
+        Effect.map(
+          world.request("POST", `/compat/postmark${path}`, { headers: { "x-postmark-server-token": key }, body }),
+          ({ json }) => json,
+        )
+      yield* world.request("POST", "/v1/domains", { key, body: { name: "real-domain.com" } })
+      const email = { From: "hi@acme.test", To: "bo@example.org", Subject: "x", TextBody: "x" }
+      const inactive =
+        "You tried to send to recipients that have been marked as inactive. Found inactive addresses: bo@example.org. "
+      assert.isTrue((yield* send("/email", email)).Message.startsWith(inactive))
+      const others = ["hi@real-domain.com", "hi@unknown-domain.com"].map((From) => ({ ...email, From, To: "ana@example.org" }))
+      const results = yield* send("/email/batch", [email, ...others])
+      assert.isTrue(results[0].Message.startsWith(inactive))
+      assert.deepStrictEqual(
+        results.map(({ ErrorCode }: { readonly ErrorCode: number }) => ErrorCode),
+        [406, 401, 400],
+      )
+    })
+
     it.effect("is named in Postmark's answer for the others", function* () {
       const { key, world } = yield* setUp
       const client = new ServerClient(key, {
