@@ -1128,6 +1128,17 @@ type LogsQuery struct {
 	Limit  int    `json:"limit,omitempty"`
 	After  string `json:"after,omitempty"`
 	Before string `json:"before,omitempty"`
+	From   string `json:"from,omitempty"`
+	To     string `json:"to,omitempty"`
+	// Part of the address of a recipient, in any case. `^` before it means where a word of the address begins, and `$`
+	// after it where one ends: `^ana` finds ana.silva@ and not tanaka@
+	Recipient string `json:"recipient,omitempty"`
+	// Part of the subject, in any case
+	Subject string `json:"subject,omitempty"`
+	// Emails with all of these tags
+	Tag      []string          `json:"tag,omitempty"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+	Domain   string            `json:"domain,omitempty"`
 	// One or several of queued, deferred, sent, delivered, bounced, failed, suppressed, canceled, complained,
 	// scheduled, separated by commas. `scheduled` is queued with `scheduled_at` in the future
 	Status []string `json:"status,omitempty"`
@@ -1140,28 +1151,19 @@ type LogsQuery struct {
 	// One or several of gmail, outlook, yahoo, icloud, gmx, proton, orange, telekom, qq, netease, mailru, yandex,
 	// comcast, separated by commas. Emails match if a recipient has a mailbox at one of these providers, by all of its
 	// domains: outlook is also hotmail.com and live.com
-	Provider []string `json:"provider,omitempty"`
-	To       string   `json:"to,omitempty"`
-	From     string   `json:"from,omitempty"`
-	Subject  string   `json:"subject,omitempty"`
-	// Part of the address of a recipient, in any case. `^` before it means where a word of the address begins, and `$`
-	// after it where one ends: `^ana` finds ana.silva@ and not tanaka@
-	Recipient       string            `json:"recipient,omitempty"`
-	MessageID       string            `json:"message_id,omitempty"`
-	ApiKeyID        string            `json:"api_key_id,omitempty"`
-	Metadata        map[string]string `json:"metadata,omitempty"`
-	Template        string            `json:"template,omitempty"`
-	Tag             []string          `json:"tag,omitempty"`
-	Domain          string            `json:"domain,omitempty"`
-	CreatedAfter    *time.Time        `json:"created_after,omitempty"`
-	CreatedBefore   *time.Time        `json:"created_before,omitempty"`
-	ScheduledAfter  *time.Time        `json:"scheduled_after,omitempty"`
-	ScheduledBefore *time.Time        `json:"scheduled_before,omitempty"`
-	// A search as it is typed in the dashboard: `to:`, `from:`, `subject:`, `tag:`, `metadata:name=value`, `domain:`,
-	// `is:` (or `status:`), `anyone:`, `code:`, `provider:`, `key:`, `template:`, `since:`, `until:`, `scheduled:` and
-	// `id:`, and up to 5 words. Each word must be a part of the address of a recipient or of the sender, of the
-	// subject or of a tag, or the id or at least its first 10 characters, in any case, or the whole value of a pair of
-	// metadata. Words in double quotes are searched together. Dates without a time zone are in UTC
+	Provider        []string   `json:"provider,omitempty"`
+	ApiKeyID        string     `json:"api_key_id,omitempty"`
+	Template        string     `json:"template,omitempty"`
+	CreatedAfter    *time.Time `json:"created_after,omitempty"`
+	CreatedBefore   *time.Time `json:"created_before,omitempty"`
+	ScheduledAfter  *time.Time `json:"scheduled_after,omitempty"`
+	ScheduledBefore *time.Time `json:"scheduled_before,omitempty"`
+	MessageID       string     `json:"message_id,omitempty"`
+	// A search as it is typed in the dashboard: `from:`, `to:`, `subject:`, `tag:`, `metadata:`, `domain:`, `is:`,
+	// `anyone:`, `code:`, `provider:`, `key:`, `template:`, `since:`, `until:`, `scheduled:`, `id:`, and up to 5
+	// words. Each word must be a part of the address of a recipient or of the sender, of the subject or of a tag, or
+	// the id or at least its first 10 characters, in any case, or the whole value of a pair of metadata. Words in
+	// double quotes are searched together. Dates without a time zone are in UTC
 	Q string `json:"q,omitempty"`
 	// `true` counts the emails that match, in `total`
 	Count string `json:"count,omitempty"`

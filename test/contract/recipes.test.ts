@@ -151,7 +151,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the recipe of", (it) 
     })
     assert.lengthOf(yield* found({}), 4)
     assert.deepStrictEqual(yield* found({ resend_of: emailId(0) }), [emailId(3), emailId(1)])
-    assert.deepStrictEqual(yield* found({ resend_of: emailId(0), tags: ["receipt"] }), [emailId(3)])
+    assert.deepStrictEqual(yield* found({ resend_of: emailId(0), tag: ["receipt"] }), [emailId(3)])
     assert.deepStrictEqual(yield* found({ resend_of: emailId(2) }), [])
   })
 

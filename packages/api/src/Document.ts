@@ -1,6 +1,7 @@
 import * as ApiKey from "@waybill/domain/account/ApiKey"
 import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
 import * as Labels from "@waybill/domain/email/Labels"
+import * as EmailFilter from "@waybill/domain/search/EmailFilter"
 import * as Table from "@waybill/domain/values/Table"
 import * as BoundKeys from "./BoundKeys.ts"
 import * as Events from "./groups/history/Events.ts"
@@ -244,10 +245,10 @@ const finishParameter = (parameter: Json, operation: Json): void => {
   }
   if (parameter["name"] === "metadata")
     Object.assign(parameter, {
-      description: "Emails with all of these pairs: `metadata.order=7041`, or `metadata[order]=7041`",
+      description: EmailFilter.ALL.metadata.description,
       style: "deepObject",
       explode: true,
-      schema: { type: "object", additionalProperties: { type: "string" }, maxProperties: Labels.MAX_METADATA_FILTERS },
+      schema: { type: "object", additionalProperties: { type: "string" }, maxProperties: EmailFilter.MAX_PAIRS },
     })
   if (parameter["name"] === "idempotency-key") {
     parameter["name"] = "Idempotency-Key"

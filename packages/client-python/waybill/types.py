@@ -1263,6 +1263,16 @@ class LogsQuery(_LogsQueryFrom, total=False):
     limit: int
     after: str
     before: str
+    to: str
+    # Part of the address of a recipient, in any case. `^` before it means where a word of the address begins, and
+    # `$` after it where one ends: `^ana` finds ana.silva@ and not tanaka@
+    recipient: str
+    # Part of the subject, in any case
+    subject: str
+    # Emails with all of these tags
+    tag: List[str]
+    metadata: Dict[str, str]
+    domain: str
     # One or several of queued, deferred, sent, delivered, bounced, failed, suppressed, canceled, complained,
     # scheduled, separated by commas. `scheduled` is queued with `scheduled_at` in the future
     status: Union[str, List[str]]
@@ -1276,27 +1286,18 @@ class LogsQuery(_LogsQueryFrom, total=False):
     # comcast, separated by commas. Emails match if a recipient has a mailbox at one of these providers, by all of
     # its domains: outlook is also hotmail.com and live.com
     provider: Union[str, List[str]]
-    to: str
-    subject: str
-    # Part of the address of a recipient, in any case. `^` before it means where a word of the address begins, and
-    # `$` after it where one ends: `^ana` finds ana.silva@ and not tanaka@
-    recipient: str
-    message_id: str
     api_key_id: str
-    metadata: Dict[str, str]
     template: str
-    tag: List[str]
-    domain: str
     created_after: Union[datetime, str]
     created_before: Union[datetime, str]
     scheduled_after: Union[datetime, str]
     scheduled_before: Union[datetime, str]
-    # A search as it is typed in the dashboard: `to:`, `from:`, `subject:`, `tag:`, `metadata:name=value`,
-    # `domain:`, `is:` (or `status:`), `anyone:`, `code:`, `provider:`, `key:`, `template:`, `since:`, `until:`,
-    # `scheduled:` and `id:`, and up to 5 words. Each word must be a part of the address of a recipient or of the
-    # sender, of the subject or of a tag, or the id or at least its first 10 characters, in any case, or the whole
-    # value of a pair of metadata. Words in double quotes are searched together. Dates without a time zone are in
-    # UTC
+    message_id: str
+    # A search as it is typed in the dashboard: `from:`, `to:`, `subject:`, `tag:`, `metadata:`, `domain:`, `is:`,
+    # `anyone:`, `code:`, `provider:`, `key:`, `template:`, `since:`, `until:`, `scheduled:`, `id:`, and up to 5
+    # words. Each word must be a part of the address of a recipient or of the sender, of the subject or of a tag, or
+    # the id or at least its first 10 characters, in any case, or the whole value of a pair of metadata. Words in
+    # double quotes are searched together. Dates without a time zone are in UTC
     q: str
     # `true` counts the emails that match, in `total`
     count: Literal["true", "false"]

@@ -1839,6 +1839,16 @@ export interface LogsQuery {
   readonly limit?: number | undefined
   readonly after?: EmailId | undefined
   readonly before?: EmailId | undefined
+  readonly from?: AddressInput | undefined
+  readonly to?: AddressInput | undefined
+  /** Part of the address of a recipient, in any case. `^` before it means where a word of the address begins, and `$` after it where one ends: `^ana` finds ana.silva@ and not tanaka@ */
+  readonly recipient?: string | undefined
+  /** Part of the subject, in any case */
+  readonly subject?: string | undefined
+  /** Emails with all of these tags */
+  readonly tag?: string | ReadonlyArray<string> | undefined
+  readonly metadata?: { readonly [name: string]: string } | undefined
+  readonly domain?: DomainNameInput | undefined
   /** One or several of queued, deferred, sent, delivered, bounced, failed, suppressed, canceled, complained, scheduled, separated by commas. `scheduled` is queued with `scheduled_at` in the future */
   readonly status?: EmailStatus | "scheduled" | ReadonlyArray<EmailStatus | "scheduled"> | undefined
   /** One or several of queued, deferred, sent, delivered, bounced, failed, suppressed, canceled, complained, separated by commas. Emails match if any recipient has one of them, whatever the status of the email */
@@ -1847,22 +1857,14 @@ export interface LogsQuery {
   readonly code?: string | ReadonlyArray<string> | undefined
   /** One or several of gmail, outlook, yahoo, icloud, gmx, proton, orange, telekom, qq, netease, mailru, yandex, comcast, separated by commas. Emails match if a recipient has a mailbox at one of these providers, by all of its domains: outlook is also hotmail.com and live.com */
   readonly provider?: "gmail" | "outlook" | "yahoo" | "icloud" | "gmx" | "proton" | "orange" | "telekom" | "qq" | "netease" | "mailru" | "yandex" | "comcast" | ReadonlyArray<"gmail" | "outlook" | "yahoo" | "icloud" | "gmx" | "proton" | "orange" | "telekom" | "qq" | "netease" | "mailru" | "yandex" | "comcast"> | undefined
-  readonly to?: AddressInput | undefined
-  readonly from?: AddressInput | undefined
-  readonly subject?: string | undefined
-  /** Part of the address of a recipient, in any case. `^` before it means where a word of the address begins, and `$` after it where one ends: `^ana` finds ana.silva@ and not tanaka@ */
-  readonly recipient?: string | undefined
-  readonly message_id?: EmailIdInput | undefined
   readonly api_key_id?: ApiKeyId | undefined
-  readonly metadata?: { readonly [name: string]: string } | undefined
   readonly template?: TemplateId | undefined
-  readonly tag?: string | ReadonlyArray<string> | undefined
-  readonly domain?: DomainNameInput | undefined
   readonly created_after?: string | Date | undefined
   readonly created_before?: string | Date | undefined
   readonly scheduled_after?: string | Date | undefined
   readonly scheduled_before?: string | Date | undefined
-  /** A search as it is typed in the dashboard: `to:`, `from:`, `subject:`, `tag:`, `metadata:name=value`, `domain:`, `is:` (or `status:`), `anyone:`, `code:`, `provider:`, `key:`, `template:`, `since:`, `until:`, `scheduled:` and `id:`, and up to 5 words. Each word must be a part of the address of a recipient or of the sender, of the subject or of a tag, or the id or at least its first 10 characters, in any case, or the whole value of a pair of metadata. Words in double quotes are searched together. Dates without a time zone are in UTC */
+  readonly message_id?: EmailIdInput | undefined
+  /** A search as it is typed in the dashboard: `from:`, `to:`, `subject:`, `tag:`, `metadata:`, `domain:`, `is:`, `anyone:`, `code:`, `provider:`, `key:`, `template:`, `since:`, `until:`, `scheduled:`, `id:`, and up to 5 words. Each word must be a part of the address of a recipient or of the sender, of the subject or of a tag, or the id or at least its first 10 characters, in any case, or the whole value of a pair of metadata. Words in double quotes are searched together. Dates without a time zone are in UTC */
   readonly q?: string | undefined
   /** `true` counts the emails that match, in `total` */
   readonly count?: boolean | undefined
@@ -1957,7 +1959,7 @@ export interface SandboxQuery {
   readonly limit?: number | undefined
   readonly after?: EmailId | undefined
   readonly to?: AddressInput | undefined
-  /** A search as it is typed in the dashboard: `to:`, `from:`, `subject:`, `tag:`, `metadata:name=value`, `domain:`, `is:` (or `status:`), `anyone:`, `code:`, `provider:`, `key:`, `template:`, `since:`, `until:`, `scheduled:` and `id:`, and up to 5 words. Each word must be a part of the address of a recipient or of the sender, of the subject or of a tag, or the id or at least its first 10 characters, in any case, or the whole value of a pair of metadata. Words in double quotes are searched together. Dates without a time zone are in UTC */
+  /** A search as it is typed in the dashboard: `from:`, `to:`, `subject:`, `tag:`, `metadata:`, `domain:`, `is:`, `anyone:`, `code:`, `provider:`, `key:`, `template:`, `since:`, `until:`, `scheduled:`, `id:`, and up to 5 words. Each word must be a part of the address of a recipient or of the sender, of the subject or of a tag, or the id or at least its first 10 characters, in any case, or the whole value of a pair of metadata. Words in double quotes are searched together. Dates without a time zone are in UTC */
   readonly q?: string | undefined
   /** How long to wait for a message if there is none, at most 60s */
   readonly wait?: string | undefined

@@ -1,3 +1,4 @@
+import * as EmailFilter from "@waybill/domain/search/EmailFilter"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
 import * as SearchDates from "@waybill/domain/search/SearchDates"
@@ -64,6 +65,34 @@ describe("a search", () => {
     const { chips, isUnderstood } = parse(typed)
     assert.isFalse(isUnderstood)
     assert.strictEqual(chips.at(-1)?.correction, correction)
+  })
+
+  it("has each filter of a link as the words that mean it", () => {
+    const samples: { readonly [K in EmailFilter.Kind]: string } = {
+      address: "ana@example.org",
+      part: "ana",
+      text: "Your receipt",
+      tags: "welcome",
+      pairs: "7041",
+      domain: "acme.com",
+      statuses: "bounced,failed",
+      recipientStatuses: "bounced",
+      codes: "550,4xx",
+      providers: "gmail",
+      key: "key_01kakz5xq8e4vb2m0r7c3d9h1t",
+      template: "tpl_01kakz5xq8e4vb2m0r7c3d9h1t",
+      time: "2026-11-30T00:00:00.000Z",
+      due: "2026-12-01T00:00:00.000Z",
+      email: "msg_01kakz5xq8e4vb2m0r7c3d9h1t",
+    }
+    for (const name of EmailFilter.NAMES) {
+      const { kind } = EmailFilter.of(name)
+      const parameter = kind === "pairs" ? `${name}.order` : name
+      const { search = "" } = EmailSearch.searchOf({ [parameter]: samples[kind] })
+      // Words mean a whole day of scheduled mail, and links have times.
+      const found = kind === "due" ? {} : { [parameter]: kind === "tags" ? [samples[kind]] : samples[kind] }
+      assert.deepStrictEqual<object>(parse(search).filters, found, name)
+    }
   })
 
   it("writes the beginning of a day and of a minute as people type them, and other times whole", () => {

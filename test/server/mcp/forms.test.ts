@@ -1,4 +1,4 @@
-import * as Logs from "@waybill/api/groups/Logs"
+import * as EmailFilter from "@waybill/domain/search/EmailFilter"
 import { Effect } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
@@ -38,7 +38,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     const { call, client } = yield* connect((yield* signUp()).key)
     const { tools } = yield* Effect.promise(() => client.listTools())
     const find = tools.find(({ name }) => name === "find_emails") ?? assert.fail("no find_emails")
-    assert.includeMembers(Object.keys(find.inputSchema.properties ?? {}), Object.keys(Logs.filters))
+    assert.includeMembers(Object.keys(find.inputSchema.properties ?? {}), [...EmailFilter.NAMES])
     const { status } = (find.inputSchema.properties ?? {}) as Readonly<Record<string, { readonly anyOf?: unknown }>>
     assert.lengthOf((status?.anyOf ?? []) as ReadonlyArray<unknown>, 2)
     assert.isFalse((yield* call("find_emails", { status: "bounced" })).isError)

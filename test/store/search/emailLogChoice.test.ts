@@ -7,8 +7,8 @@ import * as DueWork from "@waybill/store/outbox/DueWork"
 import * as EmailFacets from "@waybill/store/readmodels/emails/EmailFacets"
 import * as EmailLogChoice from "@waybill/store/search/EmailLogChoice"
 import * as EmailLogFilter from "@waybill/store/search/EmailLogFilter"
+import * as EmailLogPlan from "@waybill/store/search/EmailLogPlan"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
-import * as PageBytes from "@waybill/store/feed/PageBytes"
 import * as EmailLogSource from "@waybill/store/search/EmailLogSource"
 import * as EmailLogWalk from "@waybill/store/search/EmailLogWalk"
 import * as IdKey from "@waybill/store/postgres/IdKey"
@@ -33,11 +33,15 @@ const filterOf = (name: string) => {
   return filter
 }
 
-const choiceOf = Effect.fnUntraced(function* (filter: EmailLogFilter.Filter) {
+/** Returns a search that has chosen its lists. */
+const chosen = Effect.fnUntraced(function* (filter: EmailLogFilter.Filter) {
   const sql = yield* Sql
   const facets = yield* EmailFacets.known(sql, filter.range.account, "facets")
-  const sources = EmailLogFilter.sourcesOf(filter, { facets, codes: [], unread: [] })
-  return yield* EmailLogChoice.choose(sql, sources, filter.range, filter.order, EmailLogQuery.FIRST_CHUNK)
+  const state = EmailLogPlan.begin(filter, LIMIT, { facets, codes: [], unread: [] }, false)
+  const step = EmailLogPlan.next(state)
+  if (step._tag !== "Compare") return state
+  const samples = yield* EmailLogSource.samples(sql, step.sized, state.range, filter.order)
+  return EmailLogPlan.compared(state, step, samples)
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("the lists of a search", (it) => {
@@ -52,26 +56,25 @@ layer(Database.layerFresh, { excludeTestServices: true })("the lists of a search
 
   it.effect("are chosen by how few they have, or by how far the next ids reach", function* () {
     for (const name of ["domain and status", "recipient status and tag"]) {
-      const choice = yield* choiceOf(filterOf(name))
-      assert.strictEqual(choice.source._tag, "Status", name)
-      assert.isUndefined(choice.common)
+      const { choice } = yield* chosen(filterOf(name))
+      assert.strictEqual(choice?.source._tag, "Status", name)
+      assert.isUndefined(choice?.common)
     }
   })
 
   it.effect("are read together if they are about as long as each other", function* () {
     const sql = yield* Sql
     const filter = filterOf("two tags that never meet")
-    const { common } = yield* choiceOf(filter)
-    assert(common !== undefined)
+    const state = yield* chosen(filter)
+    const common = state.choice?.common ?? assert.fail("only one list is read")
     assert.strictEqual(EmailLogSource.listsOf(common.source), 2 * 2)
     // Each list has a message in two.
     assert.isAtLeast(common.examined, EmailLogChoice.SAMPLE / 2)
-    const step = yield* EmailLogWalk.walkCommon(sql, filter, common, {
-      messages: LIMIT + 1,
-      bytes: PageBytes.MAX_PAGE_BYTES,
-      isCount: false,
-    })
-    assert.deepStrictEqual([step.rows, step.isEnd, step.last], [[], false, common.last])
+    const step = EmailLogPlan.next(state)
+    assert(step._tag === "Walk" && step.source === common.source)
+    const walk = yield* EmailLogWalk.walk(sql, filter, step.source, step.range, step.chunk, step.room)
+    const { end, range } = EmailLogPlan.walked(state, walk)
+    assert.deepStrictEqual([walk.rows, end, range.below], [[], undefined, common.last])
     assert.isBelow(Math.abs(nthOf(common.last) - (MESSAGES - 2 * EmailLogChoice.SAMPLE)), 3)
   })
 
@@ -117,7 +120,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the lists of a search
   it.effect("have no deferred deliveries for queued messages", function* () {
     const sql = yield* Sql
     const filter = filterOf("status, queued")
-    const { source } = yield* choiceOf(filter)
+    const { source } = (yield* chosen(filter)).choice ?? assert.fail("no list is chosen")
     const ids = yield* sql<{ readonly id: string }>`
       SELECT id FROM (${EmailLogSource.ids(sql, source, filter.range, filter.order, MESSAGES)}) AS listed`
     assert.lengthOf(ids, 10)

@@ -1,5 +1,6 @@
 import * as EmailLogChoice from "@waybill/store/search/EmailLogChoice"
 import * as EmailLogFilter from "@waybill/store/search/EmailLogFilter"
+import * as EmailLogPlan from "@waybill/store/search/EmailLogPlan"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import * as EmailLogRecord from "@waybill/store/readmodels/emails/EmailLogRecord"
 import * as PageBytes from "@waybill/store/feed/PageBytes"
@@ -88,7 +89,7 @@ const firstSteps = Effect.fnUntraced(function* (name: string, size: keyof typeof
       filter,
       source,
       filter.range,
-      EmailLogFilter.isExact(filter) ? LIMIT + 1 : EmailLogQuery.FIRST_CHUNK,
+      EmailLogFilter.isExact(filter) ? LIMIT + 1 : EmailLogPlan.FIRST_CHUNK,
       { messages: LIMIT + 1, bytes: PageBytes.MAX_PAGE_BYTES, isCount: false },
     ),
   }))
@@ -174,7 +175,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
   it.effect("samples its sources in their indexes", function* () {
     const sql = yield* Sql
     const filter = EmailLogFilter.filterOf(
-      { account_id: account(2), limit: LIMIT, tags: ["receipt", "spring"], status: ["bounced"] },
+      { account_id: account(2), limit: LIMIT, tag: ["receipt", "spring"], status: ["bounced"] },
       Timestamp.fromMillis(Date.now()),
     )
     assert(filter !== undefined)

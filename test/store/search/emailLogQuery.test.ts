@@ -5,6 +5,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Query } from "@waybill/store/search/EmailLogFilter"
 import type * as EmailLogRecord from "@waybill/store/readmodels/emails/EmailLogRecord"
 import * as EmailIds from "@waybill/store/search/EmailIds"
+import * as EmailLogPlan from "@waybill/store/search/EmailLogPlan"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import * as EmailLog from "@waybill/store/readmodels/emails/EmailLog"
 import * as IdKey from "@waybill/store/postgres/IdKey"
@@ -54,8 +55,8 @@ const matches = (filters: Filters) => (each: Message) =>
       each.scheduled_at >= (filters.scheduled_after ?? "") &&
       each.scheduled_at < (filters.scheduled_before ?? "3"))) &&
   (filters.api_key_id === undefined || each.api_key_id === filters.api_key_id) &&
-  (filters.id === undefined || each.id === filters.id) &&
-  (filters.tags ?? []).every((tag) => each.tags.includes(tag)) &&
+  (filters.message_id === undefined || each.id === filters.message_id) &&
+  (filters.tag ?? []).every((tag) => each.tags.includes(tag)) &&
   Object.entries(filters.metadata ?? {}).every(([name, value]) => each.metadata?.[name] === value) &&
   // None of these messages was made of a template, or refused by a server.
   filters.template === undefined &&
@@ -156,8 +157,8 @@ const CHOICES: { readonly [Field in keyof Filters]-?: ReadonlyArray<Exclude<Filt
   // None of these messages was refused; emailLogCodes.test.ts has those that were.
   code: [["550"], ["4xx", "5xx"]],
   api_key_id: [apiKeyId(0), apiKeyId(1), apiKeyId(2), apiKeyId(3)],
-  id: [emailId(0), emailId(7), emailId(1_999), emailId(5_000)],
-  tags: [["receipt"], ["rare"], ["receipt", "spring"], ["rare", "spring", "receipt"], ["none"]],
+  message_id: [emailId(0), emailId(7), emailId(1_999), emailId(5_000)],
+  tag: [["receipt"], ["rare"], ["receipt", "spring"], ["rare", "spring", "receipt"], ["none"]],
   metadata: [
     { order: "1200" },
     { plan: "pro" },
@@ -281,7 +282,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
   it.effect("ends early if common filters rarely match together, and continues from there", function* () {
     const sql = yield* Sql
     const account_id = account(4)
-    const ids = Array.from({ length: 2 * EmailLogQuery.MAX_EXAMINED + 20_000 }, (_, nth) => IdKey.of(emailId(nth)))
+    const ids = Array.from({ length: 2 * EmailLogPlan.MAX_EXAMINED + 20_000 }, (_, nth) => IdKey.of(emailId(nth)))
     yield* sql`
         INSERT INTO email_log_terms
         SELECT ${IdKey.of(account_id)}::uuid,
@@ -290,7 +291,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     yield* write(account_id, [{ ...message(0), tags: ["a", "b"] }])
     yield* sql`VACUUM (ANALYZE) email_log_terms`
     const list = (after: string | null) =>
-      EmailLogQuery.list({ account_id, limit: 20, tags: ["a", "b"], ...(after === null ? {} : { after }) })
+      EmailLogQuery.list({ account_id, limit: 20, tag: ["a", "b"], ...(after === null ? {} : { after }) })
     const first = yield* list(null)
     assert.deepStrictEqual([first.data, first.has_more], [[], true])
     const pages = [first]
@@ -308,7 +309,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("messages with the key
   const list = (filters: Filters, limit: number) => EmailLogQuery.list({ ...filters, account_id: account(1), limit })
   const searched = {
     to: address("user7@example.org"),
-    tags: ["receipt"],
+    tag: ["receipt"],
     from: address("hello@acme.test"),
     domain: "acme.test" as DomainName,
     subject: "your receipt",

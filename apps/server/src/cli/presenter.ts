@@ -1,5 +1,5 @@
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
-import * as SearchText from "@waybill/domain/search/SearchText"
+import * as EmailFilter from "@waybill/domain/search/EmailFilter"
 import * as Table from "@waybill/domain/values/Table"
 import { nearestName } from "@waybill/domain/values/nearestName"
 import { Console, Effect, Option } from "effect"
@@ -96,7 +96,7 @@ const sentenceOf = (error: CliError.NonShowHelpErrors, command: string, help: He
 /** Returns the filter of a search that a flag is taken for; none if the command takes no search. */
 const nearestFilter = (name: string, { args = [] }: HelpDoc.HelpDoc): string | undefined => {
   if (!args.some((arg) => arg.name === "search")) return undefined
-  const field = nearestName(SearchText.tokensOf(`${name}:`)[0]?.field ?? name, SearchText.FIELDS)
+  const field = nearestName(EmailFilter.fieldOf(name) ?? name, EmailFilter.FIELDS)
   return field === undefined ? undefined : `\`${field}:\` in the search`
 }
 

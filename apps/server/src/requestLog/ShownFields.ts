@@ -1,3 +1,5 @@
+import * as EmailFilter from "@waybill/domain/search/EmailFilter"
+
 /**
  * Names of fields and query parameters whose values the request log shows, in lower case: of Waybill's API and of the APIs
  * of the services that it also speaks. The value of any other name is masked, because a misspelled name may hold anything.
@@ -21,9 +23,10 @@ const SHOWN: ReadonlySet<string> = new Set(
 )
 
 /** Further query parameters of Waybill's API: fields of these names may hold anything. Pairs of metadata stay masked. */
-const SHOWN_IN_QUERY: ReadonlySet<string> = new Set(
-  "q include redact code message_id template days verified called source actor_id kind uses".split(" "),
-)
+const SHOWN_IN_QUERY: ReadonlySet<string> = new Set([
+  ...EmailFilter.NAMES.filter((name) => name !== "metadata"),
+  ..."q include redact days verified called source actor_id kind uses".split(" "),
+])
 
 /** Further names in answers: of errors, and of records without what a record may be secret for. */
 const SHOWN_IN_ANSWERS: ReadonlySet<string> = new Set(

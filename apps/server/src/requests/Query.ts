@@ -1,4 +1,4 @@
-import * as Logs from "@waybill/api/groups/Logs"
+import * as EmailSearch from "@waybill/api/schemas/EmailSearch"
 import * as UnknownNames from "@waybill/api/errors/UnknownNames"
 import * as Violations from "@waybill/api/errors/Violations"
 import type { Detail } from "@waybill/domain/values/Refusal"
@@ -19,7 +19,7 @@ export const pairsOf = (url: string): ReadonlyArray<string> | undefined => {
   if (!url.includes(PAIRS)) return undefined
   const pairs = [...new URLSearchParams(RequestTarget.queryOf(url))].flatMap(([parameter, value]) => {
     const name = pairNameOf(parameter)
-    return name === undefined ? [] : [Logs.pairText(name, value)]
+    return name === undefined ? [] : [EmailSearch.pairText(name, value)]
   })
   return pairs.length === 0 ? undefined : pairs
 }

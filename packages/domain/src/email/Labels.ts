@@ -9,8 +9,6 @@ export const MAX_TAG_CHARS = 64
 export const MAX_METADATA = 75
 export const MAX_METADATA_NAME_CHARS = 64
 export const MAX_METADATA_VALUE_CHARS = 500
-/** Pairs by which one search filters. */
-export const MAX_METADATA_FILTERS = 5
 
 export type Metadata = { readonly [name: string]: string }
 

@@ -1,23 +1,4 @@
-/** Fields of a search, as they are typed before a colon. */
-export const FIELDS = [
-  "from",
-  "to",
-  "subject",
-  "tag",
-  "metadata",
-  "domain",
-  "is",
-  "anyone",
-  "code",
-  "provider",
-  "key",
-  "template",
-  "since",
-  "until",
-  "scheduled",
-  "id",
-] as const
-export type Field = (typeof FIELDS)[number]
+import * as EmailFilter from "./EmailFilter.ts"
 
 /** A part of the text of the search box: a word, a phrase in quotes, or a field with its value. */
 export interface Token {
@@ -29,14 +10,6 @@ export interface Token {
   readonly isQuoted: boolean
 }
 
-/** Other names of fields: those of the API, and of the command line. */
-const ALIASES: ReadonlyMap<string, Field> = new Map([
-  ["status", "is"],
-  ["after", "since"],
-  ["before", "until"],
-  ["recipient", "to"],
-])
-
 const TOKEN = /([a-z][a-z-]*):(?=\s|$)|(?:([a-z][a-z-]*):)?(?:"([^"]*)(?:"|$)|([^\s"]+))/giu
 
 /** Splits the text of the search box. No part of it is left out. */
@@ -47,15 +20,15 @@ export const tokensOf = (text: string): ReadonlyArray<Token> =>
     const isUrl = field !== undefined && word !== undefined && word.startsWith("//")
     const value = isUrl ? whole : (quoted ?? word ?? "").trim()
     const typed = isUrl ? undefined : (field ?? lone)?.toLowerCase()
-    const name = typed === undefined ? undefined : (ALIASES.get(typed) ?? typed)
+    const name = typed === undefined ? undefined : (EmailFilter.fieldOf(typed) ?? typed)
     if (name === undefined && value === "") return []
     return [{ start: match.index, end: match.index + whole.length, field: name, value, isQuoted: quoted !== undefined }]
   })
 
-export const isField = (name: string): name is Field => (FIELDS as ReadonlyArray<string>).includes(name)
+export const isField = (name: string): name is EmailFilter.Field => EmailFilter.FIELDS.some((field) => field === name)
 
 /** Writes a field and its value as they are typed. */
-export const write = (field: Field, value: string): string => `${field}:${writeWord(value)}`
+export const write = (field: EmailFilter.Field, value: string): string => `${field}:${writeWord(value)}`
 
 /** Writes a text as one word, in quotes if it is several. */
 export const writeWord = (value: string): string =>
@@ -72,11 +45,11 @@ export const replace = (text: string, { end, start }: Pick<Token, "start" | "end
   tidy(`${text.slice(0, start)} ${by} ${text.slice(end)}`)
 
 /** Returns the values of a field, of all places where it is. */
-export const valuesOf = (text: string, field: Field): ReadonlyArray<string> =>
+export const valuesOf = (text: string, field: EmailFilter.Field): ReadonlyArray<string> =>
   tokensOf(text).flatMap((token) => (token.field === field ? token.value.split(",").filter((each) => each !== "") : []))
 
 /** Returns the text with these values of a field and no others. */
-export const withValues = (text: string, field: Field, values: ReadonlyArray<string>): string => {
+export const withValues = (text: string, field: EmailFilter.Field, values: ReadonlyArray<string>): string => {
   const rest = tokensOf(text)
     .filter((token) => token.field !== field)
     .map(({ end, start }) => text.slice(start, end))

@@ -1,8 +1,6 @@
 import * as Id from "@waybill/domain/values/Id"
-import { Effect } from "effect"
 import * as IdKey from "../postgres/IdKey.ts"
 import * as EmailLogSource from "./EmailLogSource.ts"
-import type { Sql } from "../postgres/Sql.ts"
 
 /** Number of ids of each source that are compared to choose the rarest one. */
 export const SAMPLE = 256
@@ -33,35 +31,35 @@ export interface Common {
   readonly isEnd: boolean
 }
 
+/** A list, and how many of its first ids are compared. */
+export type Sized = readonly [source: EmailLogSource.Source, size: number]
+
+/** Returns how many ids of each source to compare: short lists, and longer ones if they may be read together. */
+export const sizesOf = (sources: ReadonlyArray<EmailLogSource.Source>, chunk: number): ReadonlyArray<Sized> => {
+  const size = Math.max(chunk, SAMPLE)
+  return sources.map((source) => [
+    source,
+    EmailLogSource.listsOf(source) <= FEW_LISTS ? size : EmailLogSource.cap(size, source, MAX_SAMPLED),
+  ])
+}
+
 /** Chooses the source with the fewest ids; of those that have many, the one whose next ids reach furthest. */
-export const choose = Effect.fnUntraced(function* (
-  sql: Sql,
-  sources: ReadonlyArray<EmailLogSource.Source>,
+export const choose = (
+  sized: ReadonlyArray<Sized>,
+  rows: ReadonlyArray<EmailLogSource.Sample>,
   range: EmailLogSource.Range,
   order: EmailLogSource.Order,
-  chunk: number,
-) {
-  const [first = EmailLogSource.all, second] = sources
-  if (second === undefined) return { source: first, isCertain: true, common: undefined } satisfies Choice
-  const sized = sources.map((source) => [source, sizeOf(source, chunk)] as const)
-  const rows = yield* EmailLogSource.samples(sql, sized, range, order)
+): Choice => {
   const firsts = rows.flatMap((row) => (row.first === null ? [] : [millisOf(row.first)]))
   const begin = order === "newest first" ? Math.max(...firsts) : Math.min(...firsts)
-  const samples = sized.flatMap(([source, size], nth): ReadonlyArray<Sample> => {
+  const samples = sized.map(([source, size], nth): Sample => {
     const { count = 0, last = null } = rows[nth] ?? {}
     const span = last === null ? 1 : Math.max(1, Math.abs(millisOf(last) - begin))
-    return [{ source, count, last: IdKey.fromUuid(last ?? IdKey.LOWEST), span, isComplete: count < size }]
+    return { source, count, last: IdKey.fromUuid(last ?? IdKey.LOWEST), span, isComplete: count < size }
   })
   const rarest = samples.reduce((best, each) => (isRarer(each, best) ? each : best))
   const isCertain = isFew(rarest)
-  const common = isCertain ? undefined : commonOf(samples, rarest, range, order)
-  return { source: rarest.source, isCertain, common } satisfies Choice
-})
-
-/** Lists are short to compare, and longer if they may be read together. */
-const sizeOf = (source: EmailLogSource.Source, chunk: number): number => {
-  const size = Math.max(chunk, SAMPLE)
-  return EmailLogSource.listsOf(source) <= FEW_LISTS ? size : EmailLogSource.cap(size, source, MAX_SAMPLED)
+  return { source: rarest.source, isCertain, common: isCertain ? undefined : commonOf(samples, rarest, range, order) }
 }
 
 interface Sample {
@@ -111,16 +109,15 @@ const commonOf = (
   }
 }
 
-/** Chooses a source that is the log itself, for the part of a range that has so many messages. */
-export const window = Effect.fnUntraced(function* (
-  sql: Sql,
+/** Chooses a source that is the log itself, for the part of a range that has so many messages, up to the last of them. */
+export const window = (
   source: EmailLogSource.Source,
+  messages: number,
+  end: string | undefined,
   range: EmailLogSource.Range,
   order: EmailLogSource.Order,
-  messages: number,
-) {
-  const [end] = yield* EmailLogSource.end(sql, range, order, messages)
-  const last = end === undefined ? undefined : IdKey.fromUuid(end.id)
+): Choice => {
+  const last = end === undefined ? undefined : IdKey.fromUuid(end)
   const common: Common = {
     source,
     range: last === undefined ? range : upTo(last, range, order),
@@ -128,8 +125,8 @@ export const window = Effect.fnUntraced(function* (
     last: last ?? IdKey.LOWEST,
     isEnd: last === undefined,
   }
-  return { source, isCertain: false, common } satisfies Choice
-})
+  return { source, isCertain: false, common }
+}
 
 /** The part of a range up to an id, which is in it. */
 const upTo = (last: IdKey.IdKey, range: EmailLogSource.Range, order: EmailLogSource.Order): EmailLogSource.Range =>

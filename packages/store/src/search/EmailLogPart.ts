@@ -1,3 +1,5 @@
+import type { AcceptedEmail } from "@waybill/domain/email/EmailState"
+import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
 import type { Statement } from "effect/sql"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as EmailIds from "./EmailIds.ts"
@@ -78,4 +80,29 @@ const mayHold = (sql: Sql, part: EmailWords.Part, others: ReadonlyArray<string> 
   const patterns = [...EmailWords.patternsOf(part.lower, part), ...others]
   const isLike = patterns.length === 1 ? sql`${patterns[0]}` : sql`ANY(${patterns}::text[])`
   return sql`(accepted.packed IS NULL OR lower(accepted.packed COLLATE "C") LIKE ${isLike})`
+}
+
+/** Whether a message has the part. */
+export const isIn = ({ accepted, recipients }: AcceptedEmail, part: EmailWords.Part): boolean => {
+  const { expression, folded, ids, lower, providers, text, where } = part
+  const has = (text: string) => EmailSubjects.lowerAscii(text).includes(lower)
+  if (expression !== undefined) {
+    const word = new RegExp(expression, "u")
+    return recipients.some(({ address }) => word.test(EmailSubjects.lowerAscii(address)))
+  }
+  if (providers.length > 0) return recipients.some(({ address }) => isAt(providers, address))
+  return (
+    (where !== "recipient" && EmailSubjects.fold(accepted.subject).includes(folded)) ||
+    (where !== "subject" && recipients.some(({ address }) => has(address))) ||
+    (where === "anywhere" &&
+      (has(accepted.from.address) ||
+        accepted.tags.some(has) ||
+        Object.values(accepted.metadata ?? {}).includes(text))) ||
+    ids.some(({ beginning }) => accepted.email_id.startsWith(beginning))
+  )
+}
+
+const isAt = (providers: EmailWords.Part["providers"], address: string): boolean => {
+  const provider = MailboxProvider.of(address)
+  return provider !== MailboxProvider.OTHER && providers.includes(provider)
 }

@@ -1,40 +1,20 @@
-import type * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect, Option } from "effect"
 import * as EmailLogRecord from "../readmodels/emails/EmailLogRecord.ts"
 import * as EmailFacets from "../readmodels/emails/EmailFacets.ts"
-import * as EmailLogChoice from "./EmailLogChoice.ts"
+import type { Known } from "./EmailLogCriteria.ts"
 import * as EmailLogFilter from "./EmailLogFilter.ts"
 import * as EmailLogPart from "./EmailLogPart.ts"
+import * as EmailLogPlan from "./EmailLogPlan.ts"
 import * as EmailLogSource from "./EmailLogSource.ts"
 import * as EmailLogWalk from "./EmailLogWalk.ts"
 import * as EmailWords from "./EmailWords.ts"
-import * as IdKey from "../postgres/IdKey.ts"
-import * as PageBytes from "../feed/PageBytes.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as RecordedEvents from "../log/RecordedEvents.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 import { Sql } from "../postgres/Sql.ts"
 
-/**
- * Ids examined by the first statement of a search, the growth from one statement to the next, and the maximum. Applies
- * to searches that filter by more than their source.
- */
-export const FIRST_CHUNK = 64
-export const CHUNK_GROWTH = 4
-/** The same while first events are read in order, which takes a tenth of the time of a walk. */
-const READ_GROWTH = 16
-export const MAX_CHUNK = 16_384
-/** Ids that a step reads, for one that fills the page at the present rate. */
-const SPARE = 1.5
-/**
- * Maximum number of ids examined for one page. Reached only by filters that are all common and rarely match together;
- * their page then ends early, with `has_more` and a cursor.
- */
-export const MAX_EXAMINED = 20_000
-/** Messages that are walked to fill a page sooner than the texts with the searched part are looked up, which takes as long. */
-const WALKED = 1_000
 /** Maximum number of different texts that contain the searched part, if they are searched by their lists. */
 export const MAX_TEXTS = 500
 
@@ -86,59 +66,47 @@ interface Found {
   readonly stoppedAt: string | null
 }
 
-/** Walks the rarest list that the filter names, in growing steps, until the page is full. */
+/** Does what the plan says, until the page is full or nothing is left. */
 const search = Effect.fnUntraced(function* (sql: Sql, limit: number, filter: EmailLogFilter.Filter, isCount = false) {
   const { order } = filter
-  let { range } = filter
-  const known: EmailLogFilter.Known = {
-    facets: EmailLogFilter.needsFacets(filter) ? yield* EmailFacets.known(sql, range.account, "facets") : [],
-    codes: filter.codes.length === 0 ? [] : yield* EmailFacets.known(sql, range.account, "code"),
-    unread: filter.apiKey === null ? [] : yield* unreadOfKey(sql, filter, filter.apiKey),
-  }
-  const sources = [...EmailLogFilter.sourcesOf(filter, known)]
-  const isByKeys = isCount && EmailLogFilter.isByKeys(filter, known)
-  let chunk = EmailLogFilter.isExact(filter) ? limit + 1 : FIRST_CHUNK
-  const accepted = EmailLogFilter.acceptedOf(filter)
-  const choose = Effect.suspend(() =>
-    accepted !== undefined && sources.length === 0
-      ? EmailLogChoice.window(sql, accepted, range, order, chunk)
-      : EmailLogChoice.choose(sql, sources, range, order, chunk),
-  )
-  let choice = yield* choose
   const messages: Array<EmailLogWalk.MatchingMessage> = []
-  let examined = 0
-  let bytes = 0
-  let hasTexts = false
-  const found = (stoppedAt: string | null): Found => ({ messages, stoppedAt })
-  while (examined < MAX_EXAMINED) {
-    // At the present rate the next step would not fill the page, so look for a rarer list.
-    const isSlow = messages.length * chunk < (limit + 1 - messages.length) * examined
-    if (isSlow || (examined > 0 && choice.common !== undefined)) {
-      const isRare = (limit + 1 - messages.length) * examined > WALKED * (messages.length + 1)
-      const lists = hasTexts || !isRare ? [] : yield* textSources(sql, filter)
-      hasTexts ||= isRare
-      sources.push(...lists)
-      if (lists.length > 0) chunk = FIRST_CHUNK
-      if (lists.length > 0 || !choice.isCertain) choice = yield* choose
+  let state = EmailLogPlan.begin(filter, limit, yield* knownOf(sql, filter), isCount)
+  for (;;) {
+    const step = EmailLogPlan.next(state)
+    switch (step._tag) {
+      case "Stop":
+        return { messages, stoppedAt: step.at } satisfies Found
+      case "Compare":
+        state = EmailLogPlan.compared(state, step, yield* EmailLogSource.samples(sql, step.sized, state.range, order))
+        break
+      case "FindEnd":
+        state = EmailLogPlan.ended(
+          state,
+          step,
+          (yield* EmailLogSource.end(sql, state.range, order, step.messages))[0]?.id,
+        )
+        break
+      case "FindTexts":
+        state = EmailLogPlan.withTexts(state, yield* textSources(sql, filter))
+        break
+      case "Walk": {
+        const walked = yield* EmailLogWalk.walk(sql, filter, step.source, step.range, step.chunk, step.room)
+        messages.push(...walked.rows)
+        state = EmailLogPlan.walked(state, walked)
+      }
     }
-    // No message has a text that no text of the account contains, or facets that none of its messages has.
-    if (EmailLogSource.listsOf(choice.source) === 0) return found(null)
-    const wanted = limit + 1 - messages.length
-    const room = { messages: wanted, bytes: PageBytes.MAX_PAGE_BYTES - bytes, isCount: isByKeys }
-    const step = yield* choice.common === undefined
-      ? EmailLogWalk.walk(sql, filter, choice.source, range, EmailLogSource.cap(chunk, choice.source), room)
-      : EmailLogWalk.walkCommon(sql, filter, choice.common, room)
-    messages.push(...step.rows)
-    if (messages.length > limit || step.isEnd) return found(null)
-    range = order === "newest first" ? { ...range, below: step.last } : { ...range, above: step.last }
-    if (step.isFull) break
-    bytes += step.bytes
-    examined += step.examined
-    const needed = (wanted - step.rows.length) / (messages.length / examined)
-    const growth = choice.source._tag === "Accepted" ? READ_GROWTH : CHUNK_GROWTH
-    chunk = Math.min(Math.max(Math.ceil(SPARE * needed), FIRST_CHUNK), chunk * growth, MAX_CHUNK)
   }
-  return found(IdKey.idOf("EmailId", order === "newest first" ? range.below : range.above))
+})
+
+/** Reads what the lists of a filter depend on. */
+const knownOf = Effect.fnUntraced(function* (sql: Sql, { criteria, range }: EmailLogFilter.Filter) {
+  const needs = (what: keyof Known) => criteria.find((each) => each.needs === what)
+  const unread = needs("unread")
+  return {
+    facets: needs("facets") === undefined ? [] : yield* EmailFacets.known(sql, range.account, "facets"),
+    codes: needs("codes") === undefined ? [] : yield* EmailFacets.known(sql, range.account, "code"),
+    unread: unread === undefined ? [] : yield* EmailWords.unread(sql, range.account_id, unread.where(sql)),
+  } satisfies Known
 })
 
 /** Returns, for each part, the lists of all texts that contain it, unless they are many. */
@@ -151,9 +119,6 @@ const textSource = Effect.fnUntraced(function* (sql: Sql, { account_id }: EmailL
   const found = yield* EmailWords.withPart(sql, account_id, part, EmailLogPart.mayHave(sql, part), MAX_TEXTS)
   return found && ({ _tag: "Terms", ...found } satisfies EmailLogSource.Source)
 })
-
-const unreadOfKey = (sql: Sql, { range }: EmailLogFilter.Filter, apiKey: Id.ApiKeyId) =>
-  EmailWords.unread(sql, range.account_id, EmailLogFilter.isOfKey(sql, apiKey))
 
 const pageOf = (limit: number, order: EmailLogSource.Order, { messages, stoppedAt }: Found): Page => {
   const rows = messages.slice(0, limit)

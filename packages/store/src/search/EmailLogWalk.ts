@@ -1,9 +1,8 @@
 import { Effect } from "effect"
 import * as EmailLogRecord from "../readmodels/emails/EmailLogRecord.ts"
 import * as IdKey from "../postgres/IdKey.ts"
-import type * as EmailLogChoice from "./EmailLogChoice.ts"
+import type * as EmailLogCriteria from "./EmailLogCriteria.ts"
 import * as EmailLogFilter from "./EmailLogFilter.ts"
-import * as EmailLogRecheck from "./EmailLogRecheck.ts"
 import * as EmailLogSource from "./EmailLogSource.ts"
 import * as EmailTerms from "./EmailTerms.ts"
 import type { Sql } from "../postgres/Sql.ts"
@@ -34,13 +33,13 @@ export interface Room {
 }
 
 /** Whether every message of the source has the term, up to terms with the same key. */
-const guarantees = (source: EmailLogSource.Source, term: EmailLogFilter.Term): boolean =>
+const guarantees = (source: EmailLogSource.Source, term: EmailLogCriteria.Term): boolean =>
   source._tag === "Common"
     ? source.sources.some((each) => guarantees(each, term))
     : source._tag === "Terms" && source.unread.length === 0 && EmailTerms.areOnly(source.terms, term.key)
 
 /** Condition for a row `l` that has the term, in the row itself or in the table of further terms. */
-const hasTerm = (sql: Sql, account: IdKey.IdKey, { column, key }: EmailLogFilter.Term) =>
+const hasTerm = (sql: Sql, account: IdKey.IdKey, { column, key }: EmailLogCriteria.Term) =>
   // A subquery with a LIMIT is answered by the index for each row, and never by reading the whole list of the term.
   sql`AND (${column === null ? sql.literal("") : sql`l.${sql.literal(column)} = ${key}::bigint OR`} (
     SELECT true FROM email_log_terms t
@@ -85,7 +84,7 @@ export const statement = (
 }
 
 /** Messages of a step, and how far it has come. */
-interface Step {
+export interface Walked {
   readonly rows: ReadonlyArray<MatchingMessage>
   /** Number of ids read from the source. */
   readonly examined: number
@@ -110,7 +109,7 @@ export const walk = Effect.fnUntraced(function* (...of: Parameters<typeof statem
     const id = IdKey.idOf("EmailId", key)
     if (room.isCount) return [{ id, record: undefined }]
     const message = EmailLogRecord.messageOf(id, history)
-    if (message === undefined || !EmailLogRecheck.matches(filter, status, message)) return []
+    if (message === undefined || !EmailLogFilter.matches(filter, status, message)) return []
     return [{ id, record: EmailLogRecord.of(message, history?.length ?? 0) }]
   })
   const examined = found[0]?.examined ?? 0
@@ -125,16 +124,5 @@ export const walk = Effect.fnUntraced(function* (...of: Parameters<typeof statem
     isFull: bytes >= room.bytes,
     isEnd: examined < chunk && !isCut,
     last: (isCut ? matches.at(-1)?.key : undefined) ?? IdKey.fromUuid(found[0]?.last ?? IdKey.LOWEST),
-  } satisfies Step
-})
-
-/** Reads a range of several lists to its end. */
-export const walkCommon = Effect.fnUntraced(function* (
-  sql: Sql,
-  filter: EmailLogFilter.Filter,
-  { examined, isEnd, last, range, source }: EmailLogChoice.Common,
-  room: Room,
-) {
-  const step = yield* walk(sql, filter, source, range, EmailLogSource.MAX_ENTRIES, room)
-  return step.isEnd ? { ...step, examined, isEnd, last } : step
+  } satisfies Walked
 })

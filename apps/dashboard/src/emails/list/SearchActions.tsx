@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
-import { soughtAddress } from "@waybill/domain/search/soughtAddress"
+import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import { Ban, CircleX } from "lucide-react"
 import { useEffect, useRef, useState } from "react"
 import * as Queries from "../../api/Queries.ts"
@@ -32,7 +32,7 @@ export const SearchActions = ({ filters, found, isAsked, load, onClose }: Props)
   const [action, setAction] = useState<Action>()
   const canSuppress = useHasScope("suppressions:write")
   const canCancel = useHasScope("email:send") && isWaiting(filters)
-  const address = soughtAddress(filters)
+  const address = EmailSearch.soughtAddress(filters)
   const suppression = useQuery({
     ...Queries.suppressionOf(address ?? ""),
     enabled: address !== undefined && canSuppress,

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { soughtAddress } from "@waybill/domain/search/soughtAddress"
+import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import { Ban } from "lucide-react"
 import * as Queries from "../../api/Queries.ts"
 import { useHasScope } from "../../session/useHasScope.ts"
@@ -9,7 +9,7 @@ import type { EmailFilters } from "./EmailFilters.ts"
 
 /** Says of the address of a search that it is suppressed: a request to it alone is refused, and leaves no mail. */
 export const AddressAnswer = ({ filters }: { readonly filters: EmailFilters }) => {
-  const address = soughtAddress(filters)
+  const address = EmailSearch.soughtAddress(filters)
   const canRead = useHasScope("suppressions:read")
   const suppression = useQuery({
     ...Queries.suppressionOf(address ?? ""),

@@ -7,6 +7,7 @@ import { SearchInput, type TypedText } from "../../ui/controls/SearchField.tsx"
 import { cx } from "../../ui/display/cx.ts"
 import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
 import { FilterBar } from "../../ui/layout/FilterBar.tsx"
+import * as EmailFilter from "@waybill/domain/search/EmailFilter"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as MeantSearch from "@waybill/domain/search/MeantSearch"
 import { SavedViews } from "./SavedViews.tsx"
@@ -19,25 +20,12 @@ import type { SearchContext } from "./useSearchContext.ts"
 /** Statuses as the rows of the list show them. */
 const STATUSES = SearchedStatus.OF_EMAILS.map((status) => ({ value: status, name: SearchedStatus.nameOf(status) }))
 
-const INSERTED: ReadonlyArray<readonly [field: SearchText.Field, name: string]> = [
-  ["from", "From"],
-  ["to", "To"],
-  ["subject", "Subject"],
-  ["tag", "Tag"],
-  ["metadata", "Metadata"],
-  ["domain", "From domain"],
-  ["key", "API key"],
-  ["template", "Template"],
-  ["code", "Reply code"],
-  ["provider", "Mailbox provider"],
-  ["anyone", "Any recipient"],
-  ["id", "Id or Message-ID"],
-]
-const INSERTED_DATES: typeof INSERTED = [
-  ["since", "Since a date"],
-  ["until", "Until a date"],
-  ["scheduled", "Scheduled for"],
-]
+/** Fields of the menu, by the names of what they filter by; statuses have a menu of their own. */
+const INSERTED = EmailFilter.FIELDS.filter((field) => field !== "is").map((field) => {
+  const [filter] = EmailFilter.withWord(field)
+  return { field, ...(filter && EmailFilter.of(filter)) }
+})
+const isOfTime = ({ kind }: (typeof INSERTED)[number]) => kind === "time" || kind === "due"
 
 /** Searches that an empty box shows. */
 const EXAMPLES = ["is:bounced since:7d", "to:@gmail.com", "tag:welcome", '"reset your password"']
@@ -79,12 +67,12 @@ export const EmailSearchBar = ({ actions, context, found, onChange, read, typed 
     setText(next)
     onChange(next)
   }
-  const insert = (field: SearchText.Field) => {
+  const insert = (field: EmailFilter.Field) => {
     setText(`${text} ${field}:`.trimStart())
     // The menu returns the focus to its button when it closes.
     setTimeout(() => input.current?.focus())
   }
-  const inserting = ([field, name]: (typeof INSERTED)[number]) => ({ name, onSelect: () => insert(field) })
+  const inserting = ({ field, name = field }: (typeof INSERTED)[number]) => ({ name, onSelect: () => insert(field) })
   return (
     <div className="flex flex-col gap-2">
       <FilterBar
@@ -124,9 +112,9 @@ export const EmailSearchBar = ({ actions, context, found, onChange, read, typed 
           align="start"
           trigger={<Button icon={<Plus size={14} />}>Filter</Button>}
           items={[
-            ...INSERTED.map(inserting),
+            ...INSERTED.filter((each) => !isOfTime(each)).map(inserting),
             "separator",
-            ...INSERTED_DATES.map(inserting),
+            ...INSERTED.filter(isOfTime).map(inserting),
             { name: "Yesterday", onSelect: () => change(yesterdayIn(text)) },
           ]}
         />

@@ -1,3 +1,4 @@
+import * as EmailFilter from "@waybill/domain/search/EmailFilter"
 import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
 import * as MeantSearch from "@waybill/domain/search/MeantSearch"
 import * as SearchedStatus from "@waybill/domain/search/SearchedStatus"
@@ -30,7 +31,7 @@ export const suggestionsOf = (text: string, context: SearchContext): ReadonlyArr
   if (token === undefined) return []
   const meant = MeantSearch.meantBy(text, context)
   const part = token.value.toLowerCase()
-  const suggestion = (name: string, field: SearchText.Field, value: string): Suggestion => ({
+  const suggestion = (name: string, field: EmailFilter.Field, value: string): Suggestion => ({
     name,
     text: SearchText.replace(text, token, SearchText.write(field, value)),
   })
@@ -58,33 +59,23 @@ export const suggestionsOf = (text: string, context: SearchContext): ReadonlyArr
   ].slice(0, MAX_SUGGESTIONS)
 }
 
+type Value = readonly [name: string, value?: string]
+
 /** Returns the known values of a field, each with what is typed if that is another text. */
-const valuesOf = (
-  field: SearchText.Field,
-  { domains, keys = [], templates = [] }: SearchContext,
-): ReadonlyArray<readonly [name: string, value?: string]> => {
-  switch (field) {
-    case "is":
-      return SearchedStatus.OF_EMAILS.map((status) => [status])
-    case "anyone":
-      return SearchedStatus.OF_RECIPIENTS.map((status) => [status])
-    case "code":
-      return CODES.map((code) => [code])
-    case "provider":
-      return MailboxProvider.ALL.map((provider) => [MailboxProvider.NAMES[provider], provider])
-    case "key":
-      return keys.map(({ name }) => [name])
-    case "template":
-      return templates.map(({ alias, name }) => (alias === null ? [name] : [name, alias]))
-    case "domain":
-    case "from":
-      return domains.map((name) => [name])
-    case "since":
-    case "until":
-      return DATES.map((date) => [date])
-    case "scheduled":
-      return DAYS.map((date) => [date])
-    default:
-      return []
-  }
+const valuesOf = (field: EmailFilter.Field, context: SearchContext): ReadonlyArray<Value> =>
+  [...new Set(EmailFilter.withWord(field).map((name) => EmailFilter.of(name).kind))].flatMap(
+    (kind) => VALUES[kind]?.(context) ?? [],
+  )
+
+/** The values that are known of each kind. */
+const VALUES: { readonly [K in EmailFilter.Kind]?: (context: SearchContext) => ReadonlyArray<Value> } = {
+  statuses: () => SearchedStatus.OF_EMAILS.map((status) => [status]),
+  recipientStatuses: () => SearchedStatus.OF_RECIPIENTS.map((status) => [status]),
+  codes: () => CODES.map((code) => [code]),
+  providers: () => MailboxProvider.ALL.map((provider) => [MailboxProvider.NAMES[provider], provider]),
+  key: ({ keys = [] }) => keys.map(({ name }) => [name]),
+  template: ({ templates = [] }) => templates.map(({ alias, name }) => (alias === null ? [name] : [name, alias])),
+  domain: ({ domains }) => domains.map((name) => [name]),
+  time: () => DATES.map((date) => [date]),
+  due: () => DAYS.map((date) => [date]),
 }

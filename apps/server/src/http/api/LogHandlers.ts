@@ -48,14 +48,12 @@ export const filterOf = Effect.fnUntraced(function* (
   { livemode: _, q, ...given }: Omit<LogQuery, "count">,
 ) {
   const typed = q === undefined ? {} : yield* typedFilters(q, given)
-  const { message_id, q: words, tag, ...query } = { ...typed, ...given }
+  const { q: words, ...query } = { ...typed, ...given }
   const domain = yield* CallerReach.domainFilter(query.domain)
   return {
     account_id,
     ...query,
     ...(domain === undefined ? {} : { domain }),
-    ...(tag === undefined ? {} : { tags: tag }),
     ...(words === undefined ? {} : { words }),
-    ...(message_id === undefined ? {} : { id: message_id }),
   } satisfies EmailLogFilter.Query
 })

@@ -1,9 +1,7 @@
 import * as Checks from "@waybill/api/schemas/Checks"
-import * as Logs from "@waybill/api/groups/Logs"
-import * as Labels from "@waybill/domain/email/Labels"
+import * as EmailSearch from "@waybill/api/schemas/EmailSearch"
 import type { EmailLog, EmailLogWithContent, Event } from "@waybill/client/Waybill"
-import * as Address from "@waybill/domain/values/Address"
-import * as DomainName from "@waybill/domain/values/DomainName"
+import * as EmailFilter from "@waybill/domain/search/EmailFilter"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import * as Id from "@waybill/domain/values/Id"
 import { Effect, Schema } from "effect"
@@ -33,23 +31,15 @@ const statuses = (description: string) =>
 
 /** The filters of the API, some in a form that suits JSON. */
 const FindInput = Schema.Struct({
-  ...Logs.filters,
+  ...EmailSearch.filters,
   status: statuses("Emails with one of these statuses"),
   recipient_status: statuses("Emails of which a recipient has one of these statuses"),
-  to: filter(Address.FromText.annotate({ description: "A recipient: to, cc or bcc" })),
-  from: filter(Address.FromText.annotate({ description: "The sender" })),
-  subject: filter(
-    Schema.String.check(Checks.chars(Logs.MAX_SUBJECT_FILTER_CHARS, 1), Checks.oneLine).annotate({
-      description: "Words of the subject",
-    }),
-  ),
   tag: filter(Schema.String.check(Checks.oneLine)),
   metadata: filter(
     Schema.Record(Schema.String, Schema.String).annotate({
-      description: `Emails with all of these pairs, at most ${Labels.MAX_METADATA_FILTERS}`,
+      description: `Emails with all of these pairs, at most ${EmailFilter.MAX_PAIRS}`,
     }),
   ),
-  domain: filter(DomainName.FromText.annotate({ description: "The sending domain" })),
   limit: atMost(MAX_FOUND, DEFAULT_FOUND),
   after: filter(Id.EmailId.annotate({ description: "`next_cursor` of the answer before, for older emails" })),
 })

@@ -6,7 +6,6 @@ import * as SearchText from "@waybill/domain/search/SearchText"
 import { shownFirst } from "@waybill/domain/search/shownFirst"
 import { searchHints } from "@waybill/domain/search/searchHints"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
-import { soughtAddress } from "@waybill/domain/search/soughtAddress"
 import { Clock, Effect, Option } from "effect"
 import { Argument } from "effect/cli"
 import * as Output from "../../Output.ts"
@@ -50,7 +49,7 @@ export const print = Effect.fnUntraced(function* (typed: T.LogsQuery, limit: num
   if (!json) yield* Effect.forEach(searchHints(typed.q ?? "", context), Output.complain, { discard: true })
   const { query, ...found } = yield* read(typed, limit, context, json)
   if (json) return yield* Output.printFirst(found, { json, columns: COLUMNS })
-  yield* saySuppressed(soughtAddress(EmailSearch.parse(query.q ?? "", context).filters))
+  yield* saySuppressed(EmailSearch.soughtAddress(EmailSearch.parse(query.q ?? "", context).filters))
   const isTerminal = yield* OutputStyle.isTerminal
   const rows = yield* withShownStatus(found.rows.map((email) => ({ ...email, to: shownFirst(email, email.to) })))
   const more = isTerminal && found.more !== undefined ? yield* counted(query, limit) : found.more

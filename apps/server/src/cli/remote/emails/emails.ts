@@ -1,9 +1,6 @@
-import * as Labels from "@waybill/domain/email/Labels"
-import * as SearchedStatus from "@waybill/domain/search/SearchedStatus"
 import type * as T from "@waybill/client/Waybill"
 import { Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
-import * as Options from "../../Options.ts"
+import { Argument, Command } from "effect/cli"
 import * as DataCommand from "../../DataCommand.ts"
 import * as Output from "../../Output.ts"
 import * as OutputStyle from "../../OutputStyle.ts"
@@ -13,64 +10,18 @@ import * as WholeId from "../WholeId.ts"
 import { cancel } from "./cancel.ts"
 import * as EmailList from "./EmailList.ts"
 import * as EventLines from "./EventLines.ts"
+import * as FilterFlags from "./FilterFlags.ts"
 
 const TIMELINE_COLUMNS = ["version", "occurred_at", "type", "actor", "data"]
 const id = Argument.String("id").pipe(Argument.withDescription("Email id, msg_…, or the begin of one"))
 
-const WHOLE_ADDRESS = /[^\s@<]@[^\s@]/u
-
-/** A part of an address finds all addresses with it. */
-const recipientOf = (to: Option.Option<string>): T.LogsQuery =>
-  Option.match(to, {
-    onNone: () => ({}),
-    onSome: (text) => (WHOLE_ADDRESS.test(text) ? { to: text } : { recipient: text }),
-  })
-
-/** A sender without a local part is a domain. */
-const senderOf = (from: Option.Option<string>): T.LogsQuery =>
-  Option.match(from, {
-    onNone: () => ({}),
-    onSome: (text) => (text.startsWith("@") ? { domain: text.slice(1) } : { from: text }),
-  })
-
 const list = DataCommand.command(
   "list",
   "List emails, newest first",
-  {
-    search: EmailList.search,
-    status: Flag.Literals("status", SearchedStatus.OF_API).pipe(
-      Flag.withDescription("Only this status; repeat for several"),
-      Flag.between(0, SearchedStatus.OF_API.length),
-    ),
-    code: Options.text("code", "Only refused with one of these SMTP reply codes, such as 550,4xx"),
-    provider: Options.text("provider", "Only to mailboxes at one of these providers, such as gmail,outlook"),
-    to: Options.text("to", "Only to this address, or to a part of one such as @gmail.com"),
-    from: Options.text("from", "Only from this address, or from a domain such as @acme.com"),
-    subject: Options.text("subject", "Words of the subject"),
-    tag: Flag.String("tag").pipe(Flag.withDescription("Only with this tag; repeat for several"), Flag.between(0, 10)),
-    metadata: Flags.pairs("metadata", "Only with this metadata, `name=value`", Labels.MAX_METADATA_FILTERS),
-    domain: Options.text("domain", "Only from this domain"),
-    since: Flags.time("since", "Only emails accepted at or after"),
-    until: Flags.time("until", "Only emails accepted before"),
-    limit: Flags.limit,
-  },
-  function* ({ code, domain, from, json, limit, metadata, provider, search, since, status, subject, tag, to, until }) {
-    const query: T.LogsQuery = {
-      ...(search.length === 0 ? {} : { q: search.join(" ") }),
-      ...Flags.present({ code, subject }),
-      ...Option.match(provider, {
-        onNone: () => ({}),
-        onSome: (names) => ({ provider: names as Exclude<T.LogsQuery["provider"], undefined> }),
-      }),
-      ...recipientOf(to),
-      ...Flags.present({ domain }),
-      ...senderOf(from),
-      ...Flags.present({ created_after: since, created_before: until }),
-      ...(status.length === 0 ? {} : { status }),
-      ...(tag.length === 0 ? {} : { tag }),
-      ...(metadata.length === 0 ? {} : { metadata: Object.fromEntries(metadata) }),
-    }
-    yield* EmailList.print(query, limit, json)
+  { search: EmailList.search, filters: FilterFlags.ALL, limit: Flags.limit },
+  function* ({ filters, json, limit, search }) {
+    const q = search.length === 0 ? {} : { q: search.join(" ") }
+    yield* EmailList.print(Object.assign({}, q, ...filters), limit, json)
   },
 )
 

@@ -1,7 +1,8 @@
 import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import { decodeStrictly } from "@waybill/api/errors/decodeStrictly"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
-import { type LogQuery, pairText, TypedFilters } from "@waybill/api/groups/Logs"
+import { type LogQuery, TypedFilters } from "@waybill/api/groups/Logs"
+import * as SearchSchemas from "@waybill/api/schemas/EmailSearch"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import { permits } from "@waybill/domain/account/permits"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
@@ -45,7 +46,7 @@ const OF_METADATA = "metadata."
 const encodedOf = (filters: EmailSearch.Filters): Readonly<Record<string, unknown>> => {
   const entries = Object.entries(filters)
   const pairs = entries.flatMap(([name, value]) =>
-    name.startsWith(OF_METADATA) ? [pairText(name.slice(OF_METADATA.length), String(value))] : [],
+    name.startsWith(OF_METADATA) ? [SearchSchemas.pairText(name.slice(OF_METADATA.length), String(value))] : [],
   )
   const others = entries.filter(([name]) => !name.startsWith(OF_METADATA))
   return { ...Object.fromEntries(others), ...(pairs.length === 0 ? {} : { metadata: pairs }) }
