@@ -52,7 +52,7 @@ describe("the plan of a search", () => {
     ["walks the log for a status that nearly all have", { status: ["delivered"] }, `walk All/${ALL}`],
     ["walks what waits for delivery, some of which is deferred", { status: ["queued"] }, `walk Status/${ALL}`],
     ["walks the list of a rarer status", { status: ["delivered"], tag: ["a"] }, `walk Terms/${ALL}`],
-    ["has no list of a domain beside an address", { domain: "acme.test" as never, from: ana }, `walk From/${ALL}`],
+    ["has no list of a domain beside an address", { domain: "acme.test" as never, from: ana }, `walk Terms/${ALL}`],
     ["reads first events for a part of a text", { subject: "order" }, `find the end of ${ALL} messages`],
     ["walks the log for what an event does not tell", { subject: "Übergabe" }, `walk All/${ALL}`],
     ["walks the list of another filter beside a part", { subject: "order", tag: ["a"] }, `walk Terms/${ALL}`],
@@ -127,12 +127,12 @@ describe("the plan of a search", () => {
 
   it("starts again with the lists of texts, and goes on if there are none", () => {
     const state = after({ subject: "Übergabe" }, walk(0, 64))
-    const list: EmailLogSource.Source = { _tag: "From", address: 1n }
-    assert.strictEqual(said(EmailLogPlan.next(EmailLogPlan.withTexts(state, [list]))), `walk From/${ALL}`)
+    const list: EmailLogSource.Source = { _tag: "Domain", domain: 1 }
+    assert.strictEqual(said(EmailLogPlan.next(EmailLogPlan.withTexts(state, [list]))), `walk Domain/${ALL}`)
     assert.strictEqual(said(EmailLogPlan.next(EmailLogPlan.withTexts(state, []))), "walk All/256")
     assert.strictEqual(
       said(EmailLogPlan.next(EmailLogPlan.withTexts(state, [list, list]))),
-      "compare From/256 From/256",
+      "compare Domain/256 Domain/256",
     )
   })
 

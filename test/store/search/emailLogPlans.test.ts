@@ -110,8 +110,6 @@ const indexesOf = (source: EmailLogSource.Source): ReadonlyArray<string> => {
       return source.codes.length > 0 ? ["email_log_by_code"] : []
     case "Domain":
       return ["email_log_by_domain"]
-    case "From":
-      return ["email_log_by_from"]
     case "Terms": {
       const { ids, metadata, recipients, senders, subjects, tags } = source.terms
       return [

@@ -1,6 +1,7 @@
 import * as EmailSearch from "@waybill/api/schemas/EmailSearch"
 import * as UnknownNames from "@waybill/api/errors/UnknownNames"
 import * as Violations from "@waybill/api/errors/Violations"
+import * as EmailFilter from "@waybill/domain/search/EmailFilter"
 import type { Detail } from "@waybill/domain/values/Refusal"
 import { Effect, Result, Schema, SchemaAST } from "effect"
 import * as RequestTarget from "./RequestTarget.ts"
@@ -81,16 +82,12 @@ const fieldsOf = (query: Schema.Top | undefined): ReadonlyMap<string, boolean> =
   return new Map(ast.propertySignatures.map(({ name, type }) => [String(name), SchemaAST.isArrays(type)]))
 }
 
-/** Words of our command line and of other services for a parameter. */
-const MEANT: ReadonlyMap<string, string> = new Map([
-  ["since", "created_after"],
-  ["until", "created_before"],
-  ["search", "q"],
-  ["query", "q"],
-])
+/** Words of searches, of our command line and of other services for a parameter. */
+const meantBy = (name: string): string | undefined =>
+  name === "search" || name === "query" ? "q" : EmailFilter.withWord(name)[0]
 
 const describe = (name: string, known: ReadonlyArray<string>, isCompared: boolean) => {
-  const meant = MEANT.get(name)
+  const meant = meantBy(name)
   const compared = meant !== undefined && known.includes(meant) ? meant : name
   return UnknownNames.describe("parameter", "", name, known, { compared: isCompared ? compared : undefined })
 }

@@ -188,7 +188,7 @@ export const ALL = {
   message_id: {
     kind: "email",
     words: ["id"],
-    name: "Id or Message-ID",
+    name: "Email id",
     expected: "the id or the Message-ID of an email",
     description: "The `Message-ID` header of an email, with or without angle brackets; or its id",
   },

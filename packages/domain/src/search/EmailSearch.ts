@@ -122,22 +122,25 @@ const fits = (kind: EmailFilter.Kind, value: string): boolean =>
 
 const withoutAt = (domain: string): string => domain.replace(/^@/u, "")
 
+/** Says what was probably meant, and offers it. */
+const meant = (problem: string, text: string, correction = text): Problem => ({
+  problem: `${problem} Did you mean “${text}”?`,
+  correction,
+})
+
 /** Refuses a pattern. Its begin is a part of the addresses of recipients, and its end the domain of senders. */
 const patternProblem = (field: string, value: string): Problem | undefined => {
   if (!value.includes("*") || (field !== "to" && field !== "from" && field !== "domain")) return undefined
   const pieces = value.split("*").flatMap((piece) => piece.replace(/^[.]/u, "").replace(/[.]$/u, "") || [])
   const piece = pieces.at(field === "to" ? 0 : -1)
   const problem = `There are no patterns${field === "to" ? ": a part of an address finds it" : ""}.`
-  if (piece === undefined) return { problem }
-  const correction = SearchText.write(field, piece)
-  return { problem: `${problem} Did you mean “${correction}”?`, correction }
+  return piece === undefined ? { problem } : meant(problem, SearchText.write(field, piece))
 }
 
 const unknownField = (field: string, value: string): Problem => {
   const nearest = EmailFilter.fieldOf(nearestName(field, EmailFilter.FIELDS) ?? "")
   const problem = `There is no filter “${field}:”.`
-  if (nearest !== undefined)
-    return { problem: `${problem} Did you mean “${nearest}:”?`, correction: SearchText.write(nearest, value) }
+  if (nearest !== undefined) return meant(problem, `${nearest}:`, SearchText.write(nearest, value))
   const others = `${EmailFilter.FIELDS.map((each) => `${each}:`).join(" ")}, or put the text in quotes.`
   if (value === "") return { problem: `${problem} Use ${others}` }
   const correction = SearchText.write("metadata", `${field}=${value}`)
@@ -193,18 +196,17 @@ const valuesIn = (value: string | ReadonlyArray<string> = ""): ReadonlyArray<str
 type Reader = (value: string, reading: Reading) => Understood
 
 const statusReader =
-  (known: ReadonlyArray<string>): Reader =>
+  (all: ReadonlyArray<string>): Reader =>
   (value, reading) => {
     const { filter, filters } = reading
     const statuses = valuesIn(value).map((each) => each.replaceAll(" ", "-"))
-    const unknown = statuses.find((each) => !known.includes(each))
+    const unknown = statuses.find((each) => !all.includes(each))
     if (unknown !== undefined) {
-      const meant = SearchedStatus.meantBy(unknown, known)
+      const known = SearchedStatus.meantBy(unknown, all)
       const problem = `There is no status “${unknown}”.`
-      if (meant === undefined) return { problem: `${problem} Use ${known.join(", ")}.` }
-      const corrected = statuses.map((each) => (each === unknown ? meant : each)).join(",")
-      const correction = SearchText.write(EmailFilter.ALL[filter].words[0], corrected)
-      return { problem: `${problem} Did you mean “${meant}”?`, correction }
+      if (known === undefined) return { problem: `${problem} Use ${all.join(", ")}.` }
+      const corrected = statuses.map((each) => (each === unknown ? known : each)).join(",")
+      return meant(problem, known, SearchText.write(EmailFilter.ALL[filter].words[0], corrected))
     }
     const added = add(reading, statuses, statuses.map(SearchedStatus.nameOf))
     return SearchedStatus.filtersOf(valuesIn(filters.get("status")), textIn(filters, "recipient_status")) === undefined
@@ -214,28 +216,20 @@ const statusReader =
 
 /** A part of a code, or an enhanced code such as 5.1.1, means its class. */
 const codeProblem = (code: string): Problem => {
-  if (code.startsWith("2"))
-    return {
-      problem: "Only refused emails are found by code. Did you mean “is:delivered”?",
-      correction: "is:delivered",
-    }
-  const nearest = /^[45]/u.test(code) ? `${code.slice(0, 1)}xx` : undefined
+  if (code.startsWith("2")) return meant("Only refused emails are found by code.", "is:delivered")
   const problem = "Use an SMTP reply code from 400 to 599, such as 550, or 4xx or 5xx."
-  return nearest === undefined
-    ? { problem }
-    : { problem: `${problem} Did you mean “${nearest}”?`, correction: SearchText.write("code", nearest) }
+  const nearest = `${code.slice(0, 1)}xx`
+  return ReplyCode.isCode(nearest) ? meant(problem, nearest, SearchText.write("code", nearest)) : { problem }
 }
 
 /** A domain that is of no large provider is a part of addresses. */
 const providerProblem = (text: string): Problem => {
-  const nearest = DOMAIN.test(text) ? undefined : MailboxProvider.nearest(text)
   const problem = `There is no provider “${text}”.`
-  if (nearest !== undefined)
-    return { problem: `${problem} Did you mean “${nearest}”?`, correction: SearchText.write("provider", nearest) }
-  const part = SearchText.write("to", `@${withoutAt(text)}`)
-  return DOMAIN.test(text)
-    ? { problem: `${problem} Did you mean “${part}”?`, correction: part }
-    : { problem: `${problem} Use ${MailboxProvider.ALL.join(", ")}, or a part of the addresses, such as to:@acme.com.` }
+  if (DOMAIN.test(text)) return meant(problem, SearchText.write("to", `@${withoutAt(text)}`))
+  const nearest = MailboxProvider.nearest(text)
+  return nearest === undefined
+    ? { problem: `${problem} Use ${MailboxProvider.ALL.join(", ")}, or a part of the addresses, such as to:@acme.com.` }
+    : meant(problem, nearest, SearchText.write("provider", nearest))
 }
 
 /** Reads a value of each kind. */

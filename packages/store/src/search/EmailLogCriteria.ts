@@ -14,6 +14,7 @@ import * as EmailCodes from "../readmodels/emails/EmailCodes.ts"
 import * as EmailFacets from "../readmodels/emails/EmailFacets.ts"
 import * as EmailLog from "../readmodels/emails/EmailLog.ts"
 import type * as EmailLogSource from "./EmailLogSource.ts"
+import * as EmailTerms from "./EmailTerms.ts"
 import * as EmailWords from "./EmailWords.ts"
 
 /** Facts of the database from which the lists of filters follow. */
@@ -163,7 +164,7 @@ const FILTERS: {
   from: (address) => ({
     criterion: {
       where: (sql) => sql`l.from_key = ${EmailLog.fromKey(address)}::bigint`,
-      list: () => ({ _tag: "From", address: EmailLog.fromKey(address) }),
+      list: () => ({ _tag: "Terms", terms: EmailTerms.of([EmailLog.senderTerm(address)]), unread: [] }),
       isExact: true,
       matches: ({ accepted }) => Address.keyOf(accepted.from.address) === Address.keyOf(address),
     },

@@ -9,9 +9,6 @@ import type { Sql } from "../postgres/Sql.ts"
 
 const RECIPIENTS = ["to", "cc", "bcc"]
 
-/** False for most first events, `accepted`, of messages without the part. It holds for all of those with it. */
-export const mayHave = (sql: Sql, part: EmailWords.Part): Statement.Fragment => mayHold(sql, part)
-
 /** Characters of which folding makes these. */
 export const FOLDED: ReadonlyArray<readonly [folded: string, characters: string]> = [
   ["k", "\u212A"],
@@ -22,7 +19,7 @@ export const FOLDED: ReadonlyArray<readonly [folded: string, characters: string]
 
 /** The same, also if the part may be in the subject, which is compared folded. */
 export const mayHaveAnywhere = (sql: Sql, part: EmailWords.Part): Statement.Fragment =>
-  mayHold(
+  mayHave(
     sql,
     part,
     FOLDED.flatMap(([folded, character]) =>
@@ -33,7 +30,7 @@ export const mayHaveAnywhere = (sql: Sql, part: EmailWords.Part): Statement.Frag
 /** Whether a row `l` of the log, whose first event is `accepted`, has the part. */
 export const has = (sql: Sql, part: EmailWords.Part): Statement.Fragment => {
   const { folded, ids, lower, text, where } = part
-  const isHeld = mayHold(sql, part)
+  const isHeld = mayHave(sql, part)
   const hasLower = (field: Statement.Fragment) => {
     const small = sql`lower(${field} COLLATE "C")`
     const isLike = EmailWords.hasText(sql, small, lower, part)
@@ -74,8 +71,11 @@ const AS_IT_IS = /^[ !#-[\]-~]*$/u
 /** Whether an event tells the part by its bytes. */
 export const isAsItIs = ({ lower }: EmailWords.Part): boolean => AS_IT_IS.test(lower)
 
-/** False for nearly all events without the part or one of the other patterns, at less cost than to read their fields. */
-const mayHold = (sql: Sql, part: EmailWords.Part, others: ReadonlyArray<string> = []): Statement.Fragment => {
+/**
+ * False for nearly all first events, `accepted`, without the part or one of the other patterns, at less cost than to read their
+ * fields. It holds for all of those with it.
+ */
+export const mayHave = (sql: Sql, part: EmailWords.Part, others: ReadonlyArray<string> = []): Statement.Fragment => {
   if (!isAsItIs(part)) return sql.literal("true")
   const patterns = [...EmailWords.patternsOf(part.lower, part), ...others]
   const isLike = patterns.length === 1 ? sql`${patterns[0]}` : sql`ANY(${patterns}::text[])`

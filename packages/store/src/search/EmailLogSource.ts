@@ -18,7 +18,7 @@ type Fragment = Statement.Fragment
  */
 export type Source =
   | { readonly _tag: "All" }
-  /** A recipient, a tag, a pair of metadata, or all texts and ids that contain a searched part; and the messages that the follower may not have read. */
+  /** A sender, a recipient, a tag, a pair of metadata, or all texts and ids that contain a searched part; and the messages that the follower may not have read. */
   | { readonly _tag: "Terms"; readonly terms: EmailTerms.Terms; readonly unread: ReadonlyArray<IdKey.IdKey> }
   /** The first events of messages, filtered by what they may have of parts. To read them in order costs a fifth of finding each. */
   | { readonly _tag: "Accepted"; readonly parts: ReadonlyArray<EmailWords.Part> }
@@ -36,7 +36,6 @@ export type Source =
   /** Messages with one of the reply codes. */
   | { readonly _tag: "Code"; readonly codes: ReadonlyArray<number> }
   | { readonly _tag: "Domain"; readonly domain: number }
-  | { readonly _tag: "From"; readonly address: TermKey.TermKey }
   /** Messages that are in all of these. */
   | { readonly _tag: "Common"; readonly sources: ReadonlyArray<Source> }
 
@@ -135,8 +134,6 @@ const lists = (sql: Sql, source: Source, walk: Walk): ReadonlyArray<Fragment> =>
       return valueLists(sql, "code", source.codes, walk, each)
     case "Domain":
       return [one(sql`${log} AND domain_key = ${source.domain}::int AND ${bounds("id")}`)]
-    case "From":
-      return [one(sql`${log} AND from_key = ${source.address}::bigint AND ${bounds("id")}`)]
     case "Common":
       return [common(sql, source.sources, walk)]
   }

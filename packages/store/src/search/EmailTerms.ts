@@ -23,8 +23,7 @@ export const of = (terms: ReadonlyArray<string>): Terms => ({
 })
 
 /** Number of the keys and ranges of some terms. */
-export const countOf = ({ ids, metadata, recipients, senders, subjects, tags }: Terms): number =>
-  senders.length + recipients.length + tags.length + metadata.length + subjects.length + ids.length
+export const countOf = (terms: Terms): number => Object.values(terms).flat().length
 
 /** Whether the terms are no others than one. */
 export const areOnly = (terms: Terms, key: TermKey.TermKey): boolean =>
