@@ -16,15 +16,11 @@ export interface IdRange {
   readonly highest: IdKey.IdKey
 }
 
-/** Returns the ids that begin with a text; undefined if it is not the beginning of an id, or too short to search. */
-export const startingWith = (text: string): IdRange | undefined =>
-  BEGINNING.test(text)
-    ? {
-        beginning: text,
-        lowest: IdKey.of(text.padEnd(IdKey.ID_LENGTH, "0")),
-        highest: IdKey.of(text.padEnd(IdKey.ID_LENGTH, "z")),
-      }
-    : undefined
+/** Returns the ids that begin with a text; none if it is not the beginning of an id, or too short to search. */
+export const startingWith = (beginning: string): ReadonlyArray<IdRange> => {
+  const keyOf = (others: string) => IdKey.of(beginning.padEnd(IdKey.ID_LENGTH, others))
+  return BEGINNING.test(beginning) ? [{ beginning, lowest: keyOf("0"), highest: keyOf("z") }] : []
+}
 
 /** Whether a column with the key of an id is in the range. */
 export const isWithin = (sql: Sql, column: Statement.Fragment, { highest, lowest }: IdRange): Statement.Fragment =>

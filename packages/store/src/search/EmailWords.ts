@@ -94,34 +94,25 @@ export interface Part {
   readonly expression: string | undefined
 }
 
-/** Addresses at providers, which are found by their domains. */
-export const atProviders = (providers: Part["providers"]): Part => ({
-  text: "",
-  folded: "@",
-  lower: "@",
-  where: "recipient",
-  ids: [],
-  providers,
-  expression: undefined,
-})
-
 /** Returns LIKE patterns, one of which texts with a part in its form have; few other texts do. */
 export const patternsOf = (form: string, { providers }: Part): ReadonlyArray<string> =>
   (providers.length === 0 ? [form] : MailboxProvider.partsOf(providers)).map(EmailSubjects.pattern)
 
 export const part = (text: string, where: Part["where"]): Part => {
   const lower = EmailSubjects.lowerAscii(text)
-  const ids = where === "anywhere" ? EmailIds.startingWith(lower) : undefined
   return {
     text,
     folded: EmailSubjects.fold(text),
     lower,
     where,
-    ids: ids === undefined ? [] : [ids],
+    ids: where === "anywhere" ? EmailIds.startingWith(lower) : [],
     providers: [],
     expression: undefined,
   }
 }
+
+/** Addresses at providers, which are found by their domains. */
+export const atProviders = (providers: Part["providers"]): Part => ({ ...part("@", "recipient"), providers })
 
 export const ofRecipient = (typed: string): Part => {
   const read = RecipientPart.of(typed)

@@ -20,11 +20,10 @@ import type { SearchContext } from "./useSearchContext.ts"
 /** Statuses as the rows of the list show them. */
 const STATUSES = SearchedStatus.OF_EMAILS.map((status) => ({ value: status, name: SearchedStatus.nameOf(status) }))
 
-/** Fields of the menu, by the names of what they filter by; statuses have a menu of their own. */
-const INSERTED = EmailFilter.FIELDS.filter((field) => field !== "is").map((field) => {
-  const [filter] = EmailFilter.withWord(field)
-  return { field, ...(filter && EmailFilter.of(filter)) }
-})
+/** Filters of the menu, one for each word; statuses have a menu of their own. */
+const INSERTED = EmailFilter.NAMES.map(EmailFilter.of).filter(
+  ({ kind, words: [word] }, nth, all) => kind !== "statuses" && all.findIndex(({ words }) => words[0] === word) === nth,
+)
 const isOfTime = ({ kind }: (typeof INSERTED)[number]) => kind === "time" || kind === "due"
 
 /** Searches that an empty box shows. */
@@ -67,12 +66,12 @@ export const EmailSearchBar = ({ actions, context, found, onChange, read, typed 
     setText(next)
     onChange(next)
   }
-  const insert = (field: EmailFilter.Field) => {
-    setText(`${text} ${field}:`.trimStart())
+  const insert = (word: string) => {
+    setText(`${text} ${word}:`.trimStart())
     // The menu returns the focus to its button when it closes.
     setTimeout(() => input.current?.focus())
   }
-  const inserting = ({ field, name = field }: (typeof INSERTED)[number]) => ({ name, onSelect: () => insert(field) })
+  const inserting = ({ name, words }: (typeof INSERTED)[number]) => ({ name, onSelect: () => insert(words[0]) })
   return (
     <div className="flex flex-col gap-2">
       <FilterBar
