@@ -171,6 +171,6 @@ layer(Database.layerFresh, { excludeTestServices: true })("the recipe of", (it) 
       INSERT INTO outbox (id, account_id, kind, stream_id, available_at, payload)
       VALUES ('recipe', ${account(1)}, 'delivery', 'recipe', now() - interval '2 hours', '{}')`
     yield* logged
-    assert.deepStrictEqual(lines, [["work has waited for more than an hour", { cell: "public", rows: 1 }]])
+    assert.deepStrictEqual(lines, [["work has waited for more than an hour", { rows: 1 }]])
   })
 })

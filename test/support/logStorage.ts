@@ -1,8 +1,8 @@
-import { placeHere } from "@waybill/store/commit/EventStore"
+import { placeHere } from "@waybill/store/routing/TablePlace"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
 import * as ReadModels from "@waybill/store/commit/ReadModels"
 import { Sql } from "@waybill/store/postgres/Sql"
-import * as PipelinedConnection from "@waybill/store/routing/PipelinedConnection"
+import * as PipelinedConnection from "@waybill/store/database/PipelinedConnection"
 import { Effect } from "effect"
 
 /** The storage of the log in the database of a test, which puts faults and pauses around it. */

@@ -30,17 +30,7 @@ export const requestLogBounds: Group = {
       COUNTED,
     ),
     customer("Bytes of an account in the request log per day", "MAX_ACCOUNT_BYTES_PER_DAY", LOG_BOUNDS, COUNTED),
-    operator(
-      "Rows of the request log of a cell per day, of all processes",
-      "MAX_CELL_ROWS_PER_DAY",
-      LOG_BOUNDS,
-      COUNTED,
-    ),
-    operator(
-      "Bytes of the request log of a cell per day, of all processes",
-      "MAX_CELL_BYTES_PER_DAY",
-      LOG_BOUNDS,
-      COUNTED,
-    ),
+    operator("Rows of the request log of a cell per day, of all processes", "MAX_ROWS_PER_DAY", LOG_BOUNDS, COUNTED),
+    operator("Bytes of the request log of a cell per day, of all processes", "MAX_BYTES_PER_DAY", LOG_BOUNDS, COUNTED),
   ],
 }

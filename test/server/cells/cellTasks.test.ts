@@ -1,7 +1,7 @@
 import { Cells } from "@waybill/store/routing/Cells"
 import { CurrentCell } from "@waybill/store/routing/CurrentCell"
 import { Deferred, Effect } from "effect"
-import * as CellTasks from "../../../apps/server/src/worker/CellTasks.ts"
+import * as EveryDatabase from "@waybill/store/routing/EveryDatabase"
 import { assert, describe, it } from "../../support/effectTest.ts"
 
 /** Runs work with three cells. */
@@ -17,7 +17,7 @@ describe("a periodic task over cells", () => {
     Effect.gen(function* () {
       const started: Array<string> = []
       const release = yield* Deferred.make<void>()
-      const inCells = yield* CellTasks.make
+      const inCells = yield* EveryDatabase.periodic
       const task = inCells(
         Effect.gen(function* () {
           const cell = yield* CurrentCell

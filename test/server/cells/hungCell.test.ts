@@ -1,4 +1,4 @@
-import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import * as DomainReports from "@waybill/store/domainreports/DomainReports"
@@ -91,7 +91,7 @@ layer(World.layer, { excludeTestServices: true })("a cell that hangs", (it) => {
     yield* senderIn("cell_d")
     const sql = yield* Sql
     yield* lockUntil("cell_d", "accounts")
-    const { missing, rows } = yield* Cells.rowsInTime(sql`SELECT FROM accounts`)
+    const { missing, rows } = yield* Databases.rowsInTime(sql`SELECT FROM accounts`)
     assert.deepStrictEqual(missing, ["cell_d"])
     assert.isAbove(rows.length, 0)
   })

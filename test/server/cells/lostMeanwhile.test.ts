@@ -2,7 +2,7 @@ import * as CellName from "@waybill/store/routing/CellName"
 import * as Cells from "@waybill/store/routing/Cells"
 import * as Placement from "@waybill/store/cells/Placement"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
-import * as ReachableCells from "@waybill/store/routing/ReachableCells"
+import * as Reachable from "@waybill/store/routing/Reachable"
 import * as Replay from "@waybill/store/rebuild/versions/Replay"
 import { Deferred, Duration, Effect } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
@@ -47,18 +47,18 @@ layer(World.layer, { excludeTestServices: true })("work on a cell that is lost m
   it.effect("is given up, also if it would not end", function* () {
     let asked = 0
     const isGivenUp = yield* Deferred.make<void>()
-    const { results, unreachable } = yield* ReachableCells.inEach([
+    const { results, unreachable } = yield* Reachable.inEach([
       {
-        cell: "cell_b",
+        name: "cell_b",
         answers: Effect.succeed(true),
         work: Effect.succeed(1),
       },
       {
-        cell: "cell_c",
+        name: "cell_c",
         answers: Effect.suspend(() => Effect.succeed(++asked === 1)),
         work: Effect.onInterrupt(Effect.never, () => Deferred.succeed(isGivenUp, undefined)),
       },
-    ]).pipe(Effect.provideService(ReachableCells.ASK_EVERY, Duration.millis(1)))
+    ]).pipe(Effect.provideService(Reachable.ASK_EVERY, Duration.millis(1)))
     assert.deepStrictEqual([results, unreachable], [[["cell_b", 1]], ["cell_c"]])
     yield* Deferred.await(isGivenUp)
   })

@@ -1,5 +1,5 @@
 import * as CellSchema from "@waybill/store/cells/CellSchema"
-import * as ReachableCells from "@waybill/store/routing/ReachableCells"
+import * as Reachable from "@waybill/store/routing/Reachable"
 import type * as Users from "@waybill/store/users/Users"
 import { Effect, Exit, Scope } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
@@ -115,7 +115,7 @@ layer(World.layer, { excludeTestServices: true })("commands beside a cell that d
     const sql = yield* Sql
     yield* CellSchema.make("cell_d")
     yield* lockTables("cell_d", "webhooks")
-    const { results, unreachable } = yield* ReachableCells.each(
+    const { results, unreachable } = yield* Reachable.each(
       sql.withTransaction(Effect.andThen(sql`SET LOCAL lock_timeout = '100ms'`, sql`SELECT FROM webhooks`)),
     )
     assert.deepStrictEqual(unreachable, ["cell_d"])

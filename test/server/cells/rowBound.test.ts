@@ -4,7 +4,7 @@ import { assert, describe, it } from "../../support/effectTest.ts"
 const bounded = (size: number, cells: number) => {
   const bound = RowBound.make(size)
   const held = Array.from({ length: cells }, () => 0)
-  const rows = held.map((_, nth): RowBound.CellRows => ({ size: () => held[nth] ?? 0, onFree: () => {} }))
+  const rows = held.map((_, nth): RowBound.PipelineRows => ({ size: () => held[nth] ?? 0, onFree: () => {} }))
   for (const each of rows) bound.add(each)
   /** Claims as much for a cell as it gets, and returns how much it holds then. */
   const fill = (nth: number) => {

@@ -5,7 +5,7 @@ import type * as Id from "@waybill/domain/values/Id"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Users from "@waybill/store/users/Users"
 import { FIRST } from "@waybill/store/routing/CellName"
-import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Effect, Exit, Runtime } from "effect"
@@ -23,7 +23,7 @@ export const LEFT_OUT = "The cell cell_b does not answer and was left out."
 /** Creates an account in a cell, with a verified domain. */
 export const senderIn = Effect.fnUntraced(function* (cell: string, name = "acme.test") {
   const account_id = yield* World.accountIn(cell)
-  return yield* Cells.inCellOf(account_id, World.verifiedDomain(name, account_id))
+  return yield* Databases.ofAccount(account_id, World.verifiedDomain(name, account_id))
 })
 
 /** Adds an owner to an account, and returns the id of the user. */

@@ -3,7 +3,7 @@ import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { FIRST } from "@waybill/store/routing/CellName"
 import { Cells } from "@waybill/store/routing/Cells"
 import { CurrentCell } from "@waybill/store/routing/CurrentCell"
-import * as ForEachCell from "@waybill/store/routing/ForEachCell"
+import * as EveryDatabase from "@waybill/store/routing/EveryDatabase"
 import type { Settled } from "@waybill/store/webhooks/SettledCalls"
 import { Effect, Fiber } from "effect"
 import { SqlError } from "effect/sql"
@@ -31,7 +31,7 @@ describe("during an outage of the database, which its watch logs", () => {
     const start = Effect.flatMap(CurrentCell, (cell) =>
       cell === FIRST ? Effect.void : Effect.fail(new StoreUnavailable({ why: "lost" })),
     )
-    const tenSeconds = Effect.scoped(Effect.andThen(ForEachCell.make(start), TestClock.adjust("10 seconds"))).pipe(
+    const tenSeconds = Effect.scoped(Effect.andThen(EveryDatabase.start(start), TestClock.adjust("10 seconds"))).pipe(
       Effect.provideService(Cells, cells),
     )
     assert.deepStrictEqual(yield* linesWhile(true, tenSeconds), [])

@@ -1,7 +1,7 @@
 import type { EmailId } from "@waybill/domain/values/Id"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
-import { SilentCells } from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import { Effect, Exit, Scope } from "effect"
 import * as ReturnPathKeys from "../../../apps/server/src/installation/ReturnPathKeys.ts"
@@ -53,7 +53,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       const silent = new Set<string>()
       const found = yield* Effect.provideService(
         Effect.map(findMessages([event]), (of) => of(event)),
-        SilentCells,
+        Databases.Silent,
         silent,
       )
       return { found, silent: [...silent] }
@@ -76,7 +76,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.isObject(yield* find(first.about("delivered")))
     yield* lockTables("cell_b", "provider_messages")
     const silent = new Set<string>()
-    const found = yield* Effect.provideService(find(second.about("delivered")), SilentCells, silent)
+    const found = yield* Effect.provideService(find(second.about("delivered")), Databases.Silent, silent)
     assert.isTrue(typeof found === "object" && found.email_id === second.id)
     assert.deepStrictEqual([...silent], [])
   })

@@ -1,6 +1,6 @@
 import * as RequestLogBounds from "@waybill/store/requests/RequestLogBounds"
 import { type Caller, type Charged, RequestLogBudget } from "@waybill/store/requests/RequestLogBudget"
-import { type Change, type Total, withCell } from "@waybill/store/requests/RequestLogCounts"
+import { type Change, type Total, withTotal } from "@waybill/store/requests/RequestLogCounts"
 import { assert, describe, it } from "vitest"
 
 const { PER_DAY, PER_MINUTE } = RequestLogBounds
@@ -26,7 +26,7 @@ const keep = (budget: RequestLogBudget, of: Caller, wanted: number, now_ms = 0, 
 const sums = () => {
   const rows = new Map<string, { -readonly [K in keyof Total]: Total[K] }>()
   return (changes: ReadonlyArray<Change>): ReadonlyArray<Total> =>
-    withCell(changes).map(({ notKept: _, ...change }) => {
+    withTotal(changes).map(({ notKept: _, ...change }) => {
       const name = `${change.account_id} ${change.caller_id} ${change.day}`
       const former = rows.get(name) ?? { ...change, rows: 0, bytes: 0 }
       const total = { ...former, rows: former.rows + change.rows, bytes: former.bytes + change.bytes }
@@ -138,7 +138,7 @@ describe("the budget of the request log", () => {
     const rows = [rowOf(caller("a"))]
     const changes = budget.take(rows, 0)
     const shown = (all: ReadonlyArray<Change>) =>
-      withCell(all)
+      withTotal(all)
         .map((each) => [each.account_id, each.caller_id, each.rows, each.bytes, each.notKept].join(" "))
         .toSorted()
     assert.deepStrictEqual(shown(changes), ["  1 1024 3", "acc_a  1 1024 3", "acc_a a 1 1024 2", "acc_a b 0 0 1"])

@@ -4,9 +4,10 @@ import type { Address } from "@waybill/domain/values/Address"
 import * as Availability from "@waybill/store/availability/Availability"
 import type { Problem } from "@waybill/store/availability/Problem"
 import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { inCell } from "@waybill/store/routing/CurrentCell"
-import * as ReachableCells from "@waybill/store/routing/ReachableCells"
+import * as Reachable from "@waybill/store/routing/Reachable"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import * as DomainReports from "@waybill/store/domainreports/DomainReports"
@@ -41,7 +42,7 @@ const sendersInBoth = Effect.gen(function* () {
   return yield* Effect.forEach(CELLS, (cell) =>
     Effect.gen(function* () {
       const account_id = yield* World.accountIn(cell)
-      const domain = yield* Cells.inCellOf(account_id, World.verifiedDomain("acme.test", account_id))
+      const domain = yield* Databases.ofAccount(account_id, World.verifiedDomain("acme.test", account_id))
       const message = yield* World.send(domain)
       return { ...domain, cell, message }
     }),
@@ -75,7 +76,7 @@ layer(World.layer, { excludeTestServices: true })("work of operators over cells"
         commit(Account, { account_id, stream_id: account_id }, Account.changeLinks(yield* NewIds.now, false)),
       )
     }
-    assert.includeMembers([...(yield* Cells.rowsOfReachable(Accounts.withLinksStopped()))], idsOf(senders))
+    assert.includeMembers([...(yield* Databases.rowsInTime(Accounts.withLinksStopped())).rows], idsOf(senders))
   })
 
   it.effect("finds members in all cells by their address", function* () {
@@ -151,18 +152,18 @@ layer(World.layer, { excludeTestServices: true })("work of operators over cells"
   it.effect("adds up queues and rates, and audits every cell", function* () {
     const before = yield* InstanceStats.read()
     yield* sendersInBoth
-    const { cells, queue } = yield* InstanceStats.read()
+    const { databases, queue } = yield* InstanceStats.read()
     const rowsIn = (stats: typeof before.queue) =>
       stats.flatMap(({ kind, rows }) => (kind === "delivery" ? [rows] : [])).reduce((sum, rows) => sum + rows, 0)
     assert.strictEqual(rowsIn(queue) - rowsIn(before.queue), 2)
     assert.deepStrictEqual(
-      cells.map(({ is_up, name }) => ({ name, is_up })),
+      databases.map(({ is_up, name }) => ({ name, is_up })),
       [
         { name: "public", is_up: true },
         { name: "cell_b", is_up: true },
       ],
     )
-    for (const { load, name } of cells) {
+    for (const { load, name } of databases) {
       assert.isAbove(load?.per_second ?? 0, 0, name)
       assert.isAtLeast(load?.waiting ?? 0, 1, name)
       assert.isAtLeast(load?.lag_s ?? -1, 0, name)
@@ -170,7 +171,7 @@ layer(World.layer, { excludeTestServices: true })("work of operators over cells"
     for (const { name, per_second, waiting } of yield* CellList.list())
       assert.isAtLeast(Math.min(per_second ?? 0, waiting ?? 0), 0.1, name)
     assert.isAbove((yield* InstanceStats.eventRates(Duration.minutes(1)))["EmailQueued"] ?? 0, 0)
-    const audited = yield* ReachableCells.rowsOf(Conservation.work())
+    const audited = yield* Reachable.rowsOf(Conservation.work())
     assert.deepStrictEqual(audited.unreachable, [])
     const work = Conservation.totalWork(audited.rows)
     assert.deepStrictEqual(
@@ -181,7 +182,7 @@ layer(World.layer, { excludeTestServices: true })("work of operators over cells"
       ],
     )
     assert.strictEqual(work[0]?.waiting, rowsIn(queue))
-    const balances = yield* ReachableCells.rowsOf(Conservation.emails())
+    const balances = yield* Reachable.rowsOf(Conservation.emails())
     const accepted = balances.rows.reduce((sum, balance) => sum + balance.accepted, 0)
     assert.strictEqual(accepted, rowsIn(queue))
   })

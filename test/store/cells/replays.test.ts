@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Cells from "@waybill/store/routing/Cells"
-import * as ReachableCells from "@waybill/store/routing/ReachableCells"
+import * as Databases from "@waybill/store/routing/Databases"
+import * as Reachable from "@waybill/store/routing/Reachable"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import { Effect, Exit } from "effect"
@@ -29,7 +30,7 @@ const mail = Effect.gen(function* () {
   if (!(yield* cellsNow).includes("cell_b")) yield* CellSchema.make("cell_b")
   for (const cell of ["public", "cell_b", "public"]) {
     const account_id = yield* World.accountIn(cell)
-    const domain = yield* Cells.inCellOf(account_id, World.verifiedDomain("acme.test", account_id))
+    const domain = yield* Databases.ofAccount(account_id, World.verifiedDomain("acme.test", account_id))
     yield* World.send(domain)
     yield* World.key(account_id)
   }
@@ -111,7 +112,7 @@ layer(World.layer, { excludeTestServices: true })("replays over cells", (it) => 
       yield* Effect.gen(function* () {
         const sql = yield* Sql
         const { ofKey } = yield* Cells.Cells
-        const { results: found } = yield* ReachableCells.each(sql<{
+        const { results: found } = yield* Reachable.each(sql<{
           readonly account_id: string
           readonly hash: string
         }>`
@@ -145,7 +146,7 @@ layer(World.layer, { excludeTestServices: true })("replays over cells", (it) => 
       const other = yield* Database.freshDatabase
       yield* runOn(other, "cells", "add", "cell_c")
       assert.isTrue((yield* runOn(other, "events", "import", file, "--cell", "cell_c")).isGood)
-      const counts = Effect.flatMap(PgClient.PgClient, (sql) => ReachableCells.each(sql`SELECT FROM accounts`))
+      const counts = Effect.flatMap(PgClient.PgClient, (sql) => Reachable.each(sql`SELECT FROM accounts`))
       const { results: found } = yield* Effect.provide(counts, Database.layerOf(other))
       assert.deepStrictEqual(
         found.map(([cell, { length }]) => [cell, length > 0]),

@@ -12,7 +12,7 @@ import * as ReadModels from "@waybill/store/commit/ReadModels"
 import * as IdKey from "@waybill/store/postgres/IdKey"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { FIRST } from "@waybill/store/routing/CellName"
-import * as PipelinedConnection from "@waybill/store/routing/PipelinedConnection"
+import * as PipelinedConnection from "@waybill/store/database/PipelinedConnection"
 import { Effect, Result } from "effect"
 import { createHash, randomUUID } from "node:crypto"
 import { assert, layer } from "../../support/effectTest.ts"
@@ -45,13 +45,13 @@ layer(Database.layerFresh, { excludeTestServices: true })("the statements of a n
   it.effect("read and write the same as the one of Postgres", function* () {
     const sql = yield* Sql
     const written: Array<unknown> = []
-    for (const isOnNode of [false, true]) {
+    for (const isApart of [false, true]) {
       const account_id = id("AccountId")
       const storage = PostgresLogStorage.make({
         sql,
         connection: yield* PipelinedConnection.make(sql),
         readModels: ReadModels.readModels,
-        place: { schema: isOnNode ? "cell_b" : FIRST, isOnNode },
+        place: { schema: isApart ? "cell_b" : FIRST, isApart },
       })
       const group = yield* GroupCommit.make({ storage, ...makeDeps() })
       // The second batch finds the usage, the subjects and one content of the first.

@@ -1,7 +1,7 @@
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import type { Address } from "@waybill/domain/values/Address"
 import type { AccountId } from "@waybill/domain/values/Id"
-import * as CellClient from "@waybill/store/routing/CellClient"
+import * as RoutedClient from "@waybill/store/routing/RoutedClient"
 import * as Cells from "@waybill/store/routing/Cells"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { inCell } from "@waybill/store/routing/CurrentCell"
@@ -97,7 +97,7 @@ layer(World.layer, { excludeTestServices: true })("an unfinished move", (it) => 
       yield* CellSchema.make("cell_c")
       const account_id = yield* World.account()
       const logs = yield* Effect.forEach(["public", "cell_c"], (cell) =>
-        Effect.map(inCell(cell, CellClient.here(sql)), (sql) => ({ cell, sql, log: sql, isApart: false })),
+        Effect.map(inCell(cell, RoutedClient.here(sql)), (sql) => ({ cell, sql, log: sql, isApart: false })),
       )
       const { whole } = yield* LogExport.moves(logs)
       yield* World.accountIn("cell_c")
@@ -124,7 +124,7 @@ layer(World.layer, { excludeTestServices: true })("a version of a read model", (
       yield* AccountMove.move(account_id, "cell_b", ALONE)
       const swapped = yield* run("projections", "swap", "suppressions")
       assert.strictEqual(swapped.code, 1)
-      assert.include(swapped.errors, `was begun before accounts moved to this cell or left it (${account_id})`)
+      assert.include(swapped.errors, `was begun before accounts moved here or left (${account_id})`)
       assert.include(swapped.errors, "cell_b: suppressions_v2")
       for (const cell of ["public", "cell_b"])
         assert.strictEqual((yield* run("projections", "drop", "suppressions", "2", "--cell", cell)).code, 0)

@@ -3,9 +3,10 @@ import * as Account from "@waybill/domain/account/Account"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { inCell } from "@waybill/store/routing/CurrentCell"
-import * as ReachableCells from "@waybill/store/routing/ReachableCells"
+import * as Reachable from "@waybill/store/routing/Reachable"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import * as DomainReports from "@waybill/store/domainreports/DomainReports"
@@ -78,7 +79,7 @@ const look = Effect.fnUntraced(function* ({ message, report_id }: Effect.Success
   return {
     accounts: (yield* Accounts.all()).rows.map(({ id }) => id),
     used: (yield* AccountUsage.accounts("2026-11")).rows.map(({ emails, record }) => [record.id, emails]),
-    stopped: yield* Cells.rowsOfReachable(Accounts.withLinksStopped()),
+    stopped: (yield* Databases.rowsInTime(Accounts.withLinksStopped())).rows,
     histories: (yield* TimeTravel.streams(message.stream_id)).histories.map(({ events }) => events.length),
     reports: (yield* UnreadReports.list()).rows,
     report: Option.isSome(yield* UnreadReports.find(report_id)),
@@ -88,9 +89,9 @@ const look = Effect.fnUntraced(function* ({ message, report_id }: Effect.Success
     unread_reports,
     rates: yield* InstanceStats.eventRates(Duration.minutes(30)),
     cells: (yield* CellList.list()).reduce((sum, { accounts }) => sum + (accounts ?? 0), 0),
-    emails: yield* ReachableCells.rowsOf(Conservation.emails()),
-    webhooks: yield* ReachableCells.rowsOf(Conservation.webhooks()),
-    work: Conservation.totalWork((yield* ReachableCells.rowsOf(Conservation.work())).rows),
+    emails: yield* Reachable.rowsOf(Conservation.emails()),
+    webhooks: yield* Reachable.rowsOf(Conservation.webhooks()),
+    work: Conservation.totalWork((yield* Reachable.rowsOf(Conservation.work())).rows),
     erasable: (yield* Erase.find(BO)).changeable.length,
     examined: [keys.map(({ domain }) => domain), tracked, tracking_domains],
   }

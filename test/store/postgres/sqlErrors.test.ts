@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import type { StorageError } from "@waybill/store/postgres/StorageError"
-import * as PipelinedConnection from "@waybill/store/routing/PipelinedConnection"
+import * as PipelinedConnection from "@waybill/store/database/PipelinedConnection"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
 import * as SqlErrors from "@waybill/store/postgres/SqlErrors"
 import { Context, Effect, Exit, Layer, Redacted } from "effect"

@@ -1,4 +1,4 @@
-import * as ReachableCells from "@waybill/store/routing/ReachableCells"
+import * as Reachable from "@waybill/store/routing/Reachable"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import type { ReadModel } from "@waybill/store/readmodels/ReadModel"
 import * as ReadModels from "@waybill/store/commit/ReadModels"
@@ -128,7 +128,7 @@ layer(Store, { excludeTestServices: true })("a thread that folds", (it) => {
         return yield* Fiber.await(folding)
       }),
     )
-    assert.isTrue(Exit.isFailure(exit) && ReachableCells.isLost(exit.cause))
+    assert.isTrue(Exit.isFailure(exit) && Reachable.isLost(exit.cause))
   })
 })
 

@@ -105,7 +105,7 @@ export const commitSealed = Effect.fnUntraced(function* <A, E, E2, R>(
   return yield* commit({ ...call, caller: actor }, prepare, { encoding })
 })
 
-/** Runs work that writes rows and no events, in one transaction with the stored answer, in the cell of the account. */
+/** Runs work that writes rows and no events, in one transaction with the stored answer, in the account's database. */
 export const commitRows = Effect.fnUntraced(function* <A, E, R>(call: Call, work: Effect.Effect<A, E, R>) {
   const { account_id, idempotency: ref } = yield* targetOf(call)
   if (ref === undefined) return response({ answer: yield* AccountWrites.run(account_id, work), isReplayed: false })

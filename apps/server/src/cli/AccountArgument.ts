@@ -1,6 +1,6 @@
 import * as Account from "@waybill/domain/account/Account"
 import * as Id from "@waybill/domain/values/Id"
-import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import { Effect, Option } from "effect"
 import { CommandRefused } from "../process/CommandRefused.ts"
@@ -12,7 +12,7 @@ export const account = Options.account
 
 /** Returns the account, or fails if the id is unknown. */
 export const find = Effect.fnUntraced(function* (id: Id.AccountId) {
-  const account = yield* Cells.inCellOf(id, Accounts.find(id))
+  const account = yield* Databases.ofAccount(id, Accounts.find(id))
   return Option.isNone(account) ? yield* new Account.AccountNotFound() : account.value
 })
 

@@ -1,5 +1,5 @@
 import type { CellName } from "@waybill/store/routing/CellName"
-import * as ReachableCells from "@waybill/store/routing/ReachableCells"
+import * as Reachable from "@waybill/store/routing/Reachable"
 import { Data, Effect } from "effect"
 
 /** Cells did not answer, so that a command did its work in the others only. */
@@ -24,7 +24,7 @@ const describeUnreachable = (unreachable: ReadonlyArray<CellName>): string => {
     unreachable.length === 1
       ? `The cell ${names} does not answer and was left out. Run the command again when it answers.`
       : `The cells ${names} do not answer and were left out. Run the command again when they answer.`
-  return `${again} ${ReachableCells.ifLost(unreachable)}`
+  return `${again} ${Reachable.ifLost(unreachable)}`
 }
 
 /** Fails if cells were left out, so that a script does not take the result for complete. */

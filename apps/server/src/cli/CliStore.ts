@@ -18,7 +18,7 @@ const operator = Effect.sync(() => ({
   address: null,
 }))
 
-/** Connections of a command to each cell: one holds the lock of a move, and one works. */
+/** Connections of a command to each database: one holds the lock of a move, and one works. */
 const CONNECTIONS = 2
 
 const storeOn = <E>(prepare: (url: Redacted.Redacted) => Effect.Effect<unknown, E>) =>

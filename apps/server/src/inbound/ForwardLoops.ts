@@ -3,7 +3,7 @@ import * as RoutePattern from "@waybill/domain/inbound/RoutePattern"
 import * as Address from "@waybill/domain/values/Address"
 import type * as Id from "@waybill/domain/values/Id"
 import * as InboundRoutes from "@waybill/store/readmodels/InboundRoutes"
-import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import { Effect, Option } from "effect"
 import * as InboundAddresses from "./InboundAddresses.ts"
 
@@ -57,7 +57,7 @@ const receiverOf = Effect.fnUntraced(function* ({ accounts }: Known, address: Ad
 })
 
 const routesOf = Effect.fnUntraced(function* ({ routes }: Known, account_id: Id.AccountId) {
-  const found = routes.get(account_id) ?? (yield* Cells.inCellOf(account_id, InboundRoutes.list(account_id)))
+  const found = routes.get(account_id) ?? (yield* Databases.ofAccount(account_id, InboundRoutes.list(account_id)))
   routes.set(account_id, found)
   return found
 })

@@ -11,7 +11,7 @@ import type * as Id from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import * as Domains from "@waybill/store/readmodels/Domains"
-import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import { Effect, Result } from "effect"
 import * as AcceptCommit from "../accept/AcceptCommit.ts"
 import type * as Draft from "../accept/Draft.ts"
@@ -67,7 +67,7 @@ export const senderOf = Effect.fn("Forwarding.senderOf")(function* (
   receiving: DomainName.DomainName,
 ) {
   if (!Livemode.isLive(account_id)) return receiving
-  const domains = yield* Cells.inCellOf(account_id, Domains.list(account_id))
+  const domains = yield* Databases.ofAccount(account_id, Domains.list(account_id))
   const sending = domains
     .filter(({ status }) => DomainStatus.sends(status))
     .toSorted((a, b) => (a.domain_id < b.domain_id ? -1 : 1))
@@ -185,6 +185,6 @@ const planOf = Effect.fnUntraced(function* (
 
 const takeOfMinute = Effect.fnUntraced(function* (account_id: Id.AccountId, amount: number) {
   const taking = RateWindows.takeOfMinute(`${account_id}/forward`, amount, MAX_PER_MINUTE)
-  if (!(yield* Cells.inCellOf(account_id, taking)))
+  if (!(yield* Databases.ofAccount(account_id, taking)))
     return yield* new InboundRefusal.TooManyForwards({ limit: MAX_PER_MINUTE })
 })

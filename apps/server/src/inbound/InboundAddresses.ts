@@ -4,7 +4,7 @@ import * as DomainName from "@waybill/domain/values/DomainName"
 import * as Id from "@waybill/domain/values/Id"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import * as Domains from "@waybill/store/readmodels/Domains"
-import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { Duration, Effect, Option, Result, Schema } from "effect"
 import { Instance } from "../settings/Instance.ts"
@@ -18,10 +18,10 @@ export interface Receiver {
 const isAccountId = Schema.is(Id.AccountId)
 const PREFIX = "acc_"
 
-/** Accounts in which receiving domains were found last, and when, so that not all cells are asked for each mail. */
+/** Accounts in which receiving domains were found last, and when, so that not all databases are asked for each mail. */
 export type KnownReceivers = LruCache<string, { readonly account_id: Id.AccountId; readonly at: number }>
 
-/** How long a known receiver is used without asking whether an account in another cell verified the domain before. */
+/** How long a known receiver is used without asking whether an account in another database verified the domain before. */
 const KNOWN_FOR = Duration.minutes(1)
 
 /**
@@ -55,5 +55,5 @@ export const find = finder()
 const withToken = Effect.fnUntraced(function* (token: string) {
   const id = `${PREFIX}${token}`
   if (!isAccountId(id)) return Option.none<Id.AccountId>()
-  return Option.map(yield* Cells.inCellOf(id, Accounts.find(id)), () => id)
+  return Option.map(yield* Databases.ofAccount(id, Accounts.find(id)), () => id)
 })

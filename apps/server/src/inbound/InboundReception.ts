@@ -15,7 +15,7 @@ import * as InboundContent from "@waybill/store/content/InboundContent"
 import { rowsOf } from "@waybill/store/log/BatchPart"
 import * as InboundMail from "@waybill/store/readmodels/Inbound"
 import * as InboundRoutes from "@waybill/store/readmodels/InboundRoutes"
-import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import { Clock, Effect, Result } from "effect"
 import { createHash } from "node:crypto"
 import * as RequestCommit from "../accept/RequestCommit.ts"
@@ -64,7 +64,7 @@ export const workOf = Effect.fn("InboundReception.workOf")(function* <A>(
     // A header may name a nearer mail, or be lost on the way.
     ...(answered === undefined ? [] : [Acceptance.messageIdOf(answered, inboundDomain as DomainName.DomainName)]),
   ]
-  const [known, routes] = yield* Cells.inCellOf(
+  const [known, routes] = yield* Databases.ofAccount(
     account_id,
     Effect.all([InboundMail.known(account_id, references), InboundRoutes.list(account_id)], {
       concurrency: "unbounded",

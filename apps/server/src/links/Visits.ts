@@ -4,8 +4,8 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import { NothingNew } from "@waybill/domain/values/Refusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { OwnedMail } from "@waybill/mail/tokens/MailToken"
-import { Cells } from "@waybill/store/routing/Cells"
-import * as PerCell from "@waybill/store/routing/PerCell"
+import * as Databases from "@waybill/store/routing/Databases"
+import * as PerDatabase from "@waybill/store/routing/PerDatabase"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Mask from "@waybill/store/erasure/Mask"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
@@ -15,7 +15,7 @@ import * as Stop from "../process/Stop.ts"
 
 /** Visits of one process that wait to be recorded; further ones are dropped and counted as lost. */
 export const MAX_VISITS_WAITING = 4_000
-/** Visits of a cell that are committed concurrently; they share commit batches with other work. */
+/** Visits of a database that are committed concurrently; they share commit batches with other work. */
 export const VISITS_AT_ONCE = 16
 /**
  * Visits recorded per process, minute and client address (an IPv6 /64 counts as one). The limit is high because large
@@ -52,12 +52,11 @@ export class Visits extends Context.Service<
 export const layer = Layer.effect(
   Visits,
   Effect.gen(function* () {
-    const { names, of } = yield* Cells
     const closed = makeClosedEmails()
     const reportLost = yield* makeLossReporter
-    // In a scope of their own, which is open while a stop waits for visits, some of cells that had none before.
+    // In a scope of their own, which is open while a stop waits for visits, some of databases that had none before.
     const places = yield* Scope.provide(
-      PerCell.make(Effect.sync((): Places => ({ turns: Semaphore.makeUnsafe(VISITS_AT_ONCE), waiting: 0 }))),
+      PerDatabase.make(Effect.sync((): Places => ({ turns: Semaphore.makeUnsafe(VISITS_AT_ONCE), waiting: 0 }))),
       yield* Scope.fork(yield* Effect.scope),
     )
     const fibers = yield* FiberSet.make<void>()
@@ -73,16 +72,16 @@ export const layer = Layer.effect(
         )
       }),
     )
-    /** Records a visit in its turn. A cell that hangs has no more than half of the places, so that others keep some. */
+    /** Records a visit in its turn. A database that hangs has no more than half of the places, so that others keep some. */
     const recordInTurn = Effect.fnUntraced(function* (visit: Visit) {
-      const ofCell = yield* Effect.flatMap(of(visit.mail.account_id), places.at)
-      const most = (yield* names).length === 1 ? MAX_VISITS_WAITING : MAX_VISITS_WAITING / 2
-      if (ofCell.waiting >= most) return "lost"
-      ofCell.waiting++
-      return yield* ofCell.turns
+      const here = yield* places.of(visit.mail.account_id)
+      const most = (yield* Databases.areSeveral) ? MAX_VISITS_WAITING / 2 : MAX_VISITS_WAITING
+      if (here.waiting >= most) return "lost"
+      here.waiting++
+      return yield* here.turns
         .withPermit(Effect.suspend(() => (closed.has(visit) ? Effect.succeed(false) : record(visit))))
         .pipe(
-          Effect.ensuring(Effect.sync(() => void ofCell.waiting--)),
+          Effect.ensuring(Effect.sync(() => void here.waiting--)),
           Effect.map((isRecorded) => (isRecorded ? "recorded" : "ignored")),
         )
     })
@@ -110,7 +109,7 @@ export const layer = Layer.effect(
   }),
 )
 
-/** The visits of a cell. */
+/** The visits of a database. */
 interface Places {
   readonly turns: Semaphore.Semaphore
   waiting: number

@@ -1,7 +1,6 @@
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import * as Refusal from "@waybill/domain/values/Refusal"
-import { Cells } from "@waybill/store/routing/Cells"
-import * as PerCell from "@waybill/store/routing/PerCell"
+import * as PerDatabase from "@waybill/store/routing/PerDatabase"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Epoch from "@waybill/store/postgres/Epoch"
 import * as Feed from "@waybill/store/feed/Feed"
@@ -80,10 +79,9 @@ export class PositionAhead extends Refusal.of("PositionAhead", 422, "position_ah
 const make = Effect.gen(function* () {
   const sql = yield* Sql
   const store = yield* EventStore
-  const cells = yield* Cells
   // Readers are woken when it closes.
   const scope = yield* Scope.fork(yield* Effect.scope)
-  const readers = yield* Scope.provide(PerCell.make(FeedReaders.make), scope)
+  const readers = yield* Scope.provide(PerDatabase.make(FeedReaders.make), scope)
   const streams = new Map<string, number>()
   let waiting = 0
   let closing = false
@@ -94,16 +92,16 @@ const make = Effect.gen(function* () {
    * no event is missed in between.
    */
   const subscribe = (account_id: string) =>
-    Effect.flatMap(cells.of(account_id), readers.at).pipe(
-      Effect.map((ofCell) => {
-        const signal = waiting < MAX_WAITING ? ofCell.subscribe(account_id) : undefined
+    readers.of(account_id).pipe(
+      Effect.map((own) => {
+        const signal = waiting < MAX_WAITING ? own.subscribe(account_id) : undefined
         if (signal !== undefined) waiting++
-        return { ofCell, signal }
+        return { own, signal }
       }),
     )
 
-  const unsubscribe = (account_id: string, { ofCell, signal }: Effect.Success<ReturnType<typeof subscribe>>) => {
-    if (signal !== undefined && ofCell.unsubscribe(account_id, signal)) waiting--
+  const unsubscribe = (account_id: string, { own, signal }: Effect.Success<ReturnType<typeof subscribe>>) => {
+    if (signal !== undefined && own.unsubscribe(account_id, signal)) waiting--
   }
 
   /** Reads a page, and while it is empty again after each signal, until the wait is over. */

@@ -3,7 +3,7 @@ import * as Feed from "@waybill/store/feed/Feed"
 import { Deferred, Duration, Effect, Exit, Latch } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
 
-/** Interval at which the log is polled while readers wait: one query for all of a cell, whichever node wrote. */
+/** Interval at which the log is polled while readers wait: one query for all of a database, whichever node wrote. */
 export const POLL_EVERY = Duration.millis(100)
 /** Waiting readers of one account, so that one customer cannot use up the limit of all. */
 export const MAX_WAITING_PER_ACCOUNT = 50
@@ -13,7 +13,7 @@ const ERROR_PAUSE = Duration.seconds(1)
 
 export type Signal = Deferred.Deferred<void>
 
-/** Waiting readers of the accounts of the fiber's cell, whose log is polled only while there are some. */
+/** Waiting readers of the accounts of the fiber's database, whose log is polled only while there are some. */
 export const make = Effect.gen(function* () {
   const sql = yield* Sql
   const readers = new Map<string, Set<Signal>>()

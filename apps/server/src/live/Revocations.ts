@@ -3,8 +3,7 @@ import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import { permits } from "@waybill/domain/account/permits"
 import * as Scope from "@waybill/domain/account/Scope"
-import { Cells } from "@waybill/store/routing/Cells"
-import * as PerCell from "@waybill/store/routing/PerCell"
+import * as PerDatabase from "@waybill/store/routing/PerDatabase"
 import * as Standings from "@waybill/store/admission/Standings"
 import { Context, Duration, Effect, Exit, Latch, Layer } from "effect"
 import { repeatWork, type StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
@@ -62,8 +61,7 @@ interface WaitingRequest {
 
 const make = Effect.gen(function* () {
   const services = yield* Effect.context<PgClient.PgClient>()
-  const cells = yield* Cells
-  const waiting = yield* PerCell.make(makeWaiting)
+  const waiting = yield* PerDatabase.make(makeWaiting)
 
   return Revocations.of({
     check: (grant) =>
@@ -72,12 +70,11 @@ const make = Effect.gen(function* () {
         const refusal = refusalOf(grant, standing)
         if (refusal !== undefined) return yield* refusal
       }),
-    revoked: (grant) =>
-      Effect.flatMap(Effect.flatMap(cells.of(bearerOf(grant).account_id), waiting.at), ({ revoked }) => revoked(grant)),
+    revoked: (grant) => Effect.flatMap(waiting.of(bearerOf(grant).account_id), ({ revoked }) => revoked(grant)),
   })
 })
 
-/** Requests in progress of one cell, which are checked together. */
+/** Requests in progress of one database, which are checked together. */
 const makeWaiting = Effect.gen(function* () {
   const services = yield* Effect.context<PgClient.PgClient>()
   const query = (bearers: ReadonlyArray<Standings.Bearer>) => Effect.provideContext(Standings.find(bearers), services)

@@ -89,9 +89,11 @@ const show = (stats: InstanceStats.InstanceStats): void => {
       value: connections,
     })),
   )
-  setCellUp(stats.cells.map(({ is_up, name }) => ({ labels: { cell: name }, value: is_up ? 1 : 0 })))
-  // A cell that does not answer has no load that is known.
-  const loads = stats.cells.flatMap(({ load, name }) => (load === undefined ? [] : [{ labels: { cell: name }, load }]))
+  setCellUp(stats.databases.map(({ is_up, name }) => ({ labels: { cell: name }, value: is_up ? 1 : 0 })))
+  // One that does not answer has no load that is known.
+  const loads = stats.databases.flatMap(({ load, name }) =>
+    load === undefined ? [] : [{ labels: { cell: name }, load }],
+  )
   setCellRate(loads.map(({ labels, load }) => ({ labels, value: load.per_second })))
   setCellWaiting(loads.map(({ labels, load }) => ({ labels, value: load.waiting })))
   setCellLag(loads.map(({ labels, load }) => ({ labels, value: load.lag_s })))

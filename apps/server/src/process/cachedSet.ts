@@ -1,45 +1,41 @@
-import { type CellName, FIRST } from "@waybill/store/routing/CellName"
-import * as Cells from "@waybill/store/routing/Cells"
-import { inCell } from "@waybill/store/routing/CurrentCell"
+import * as Databases from "@waybill/store/routing/Databases"
 import { Duration, Effect } from "effect"
 import { type StoreUnavailable, unlessAway } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Timeout of one load; the next one tries again. */
 export const RELOAD_TIMEOUT = Duration.seconds(3)
 
-const visitOf = (cell: CellName): Cells.Visit => ({ cell, run: (work) => inCell(cell, work) })
-
 /** A set of names that is loaded from the database and cached in memory, so that lookups never wait. */
 export interface CachedSet {
   readonly has: (name: string) => boolean
 }
 
-/** Names that the first server has, of all cells. */
-export const AT_HOME: Effect.Effect<ReadonlyArray<Cells.Visit>> = Effect.succeed([visitOf(FIRST)])
+/** Names that home has, of all databases. */
+export const AT_HOME: Effect.Effect<ReadonlyArray<Databases.Database>> = Effect.succeed([Databases.home])
 
 /**
- * Loads the names of every cell, then reloads them at the interval. `read` returns those of the fiber's cell. While a cell
- * is unavailable, the names last loaded from it are used.
+ * Loads the names of every database, then reloads them at the interval. `read` returns those of the fiber's one. While one is
+ * unavailable, the names last loaded from it are used.
  */
 export const cachedSet = Effect.fnUntraced(function* <R>(
   description: string,
   every: Duration.Duration,
   read: Effect.Effect<ReadonlyArray<string>, StoreUnavailable, R>,
-  cells: Effect.Effect<ReadonlyArray<Cells.Visit>, StoreUnavailable> = Cells.visits,
+  databases: Effect.Effect<ReadonlyArray<Databases.Database>, StoreUnavailable> = Databases.all,
 ) {
-  const cached = new Map<CellName, ReadonlySet<string>>()
-  const failing = new Set<CellName>()
-  const loadCell = ({ cell, run }: Cells.Visit) =>
+  const cached = new Map<string, ReadonlySet<string>>()
+  const failing = new Set<string>()
+  const loadFrom = ({ name, run }: Databases.Database) =>
     run(read).pipe(
       Effect.timeout(RELOAD_TIMEOUT),
       Effect.map((found) => {
-        cached.set(cell, new Set(found))
-        failing.delete(cell)
+        cached.set(name, new Set(found))
+        failing.delete(name)
       }),
       // Logs only the first of consecutive failures.
       Effect.catchCause((cause) => {
-        if (failing.has(cell)) return Effect.void
-        failing.add(cell)
+        if (failing.has(name)) return Effect.void
+        failing.add(name)
         return unlessAway(
           Effect.logWarning(`${description} could not be reloaded; the last loaded ones stay in use`, cause),
           cause,
@@ -47,11 +43,11 @@ export const cachedSet = Effect.fnUntraced(function* <R>(
       }),
     )
   const load = Effect.gen(function* () {
-    const visits = yield* Effect.catchCause(cells, () =>
-      Effect.succeed([...new Set([FIRST, ...cached.keys()])].map(visitOf)),
+    const found = yield* Effect.catchCause(databases, () =>
+      Effect.succeed([...new Set([Databases.home.name, ...cached.keys()])].map(Databases.named)),
     )
-    for (const known of cached.keys()) if (!visits.some(({ cell }) => cell === known)) cached.delete(known)
-    yield* Effect.forEach(visits, loadCell, { concurrency: "unbounded", discard: true })
+    for (const known of cached.keys()) if (!found.some(({ name }) => name === known)) cached.delete(known)
+    yield* Effect.forEach(found, loadFrom, { concurrency: "unbounded", discard: true })
   })
   yield* load
   yield* Effect.forkScoped(Effect.forever(Effect.delay(load, every)))

@@ -2,7 +2,7 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Id from "@waybill/domain/values/Id"
 import { LruCache } from "@waybill/runtime/collections/LruCache"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
-import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
 import * as EmailAccounts from "@waybill/store/routing/EmailAccounts"
 import { Context, Effect, Option, Schema } from "effect"
@@ -15,14 +15,14 @@ const isEmailId = Schema.is(Id.EmailId)
 const MAX_SENDERS = 10_000
 
 /**
- * Accounts in which the last message of a sender's domain was found. Their cells are asked first, so that an event does not cost
- * more with more cells. Others may have the same domain, so that this decides nothing.
+ * Accounts in which the last message of a sender's domain was found. Their databases are asked first, so that an event does not
+ * cost more with more of them. Others may have the same domain, so that this decides nothing.
  */
 const KnownSenders = Context.Reference("@waybill/server/providers/findMessages/KnownSenders", {
   defaultValue: () => new LruCache<string, Id.AccountId>({ maxEntries: MAX_SENDERS }),
 })
 
-/** The message of an event, undefined if there is none, or `unanswered` if a cell that may have it did not answer. */
+/** The message of an event, undefined if there is none, or `unanswered` if a database that may have it did not answer. */
 export type Found = ProviderMessages.HandedOver | "unanswered" | undefined
 
 /**
@@ -50,7 +50,7 @@ export const findMessages = Effect.fn("findMessages")(function* (all: ReadonlyAr
     if (returned.has(event)) return returned.get(event)
     const message = event.ref === undefined ? undefined : messages.get(event.ref)
     if (message !== undefined) return message
-    // The cell that did not answer may have the message of the `ref`.
+    // The database that did not answer may have the message of the `ref`.
     if (event.ref !== undefined && byRef.missing.length > 0) return "unanswered"
     const email_id = ownIdOf(event)?.email_id
     const account_id = email_id === undefined ? undefined : accounts.get(email_id)
@@ -83,28 +83,27 @@ const byReturnPath = Effect.fnUntraced(function* (events: ReadonlyArray<Provider
   return found
 })
 
-/** Looks for rows by their keys: in the cells of the accounts that are likely to have them, then in all cells. */
+/** Looks for rows by their keys: in the databases of the accounts that are likely to have them, then in all. */
 const search = Effect.fnUntraced(function* <K extends string, A, E, R>(
   wanted: ReadonlyMap<K, Id.AccountId | undefined>,
   find: (keys: ReadonlyArray<K>) => Effect.Effect<ReadonlyArray<A>, E, R>,
   keyOf: (row: A) => K,
 ) {
-  const { names } = yield* Cells.Cells
   const missed = new Set(wanted.keys())
   const near = [...wanted].flatMap(([key, account_id]) => (account_id === undefined ? [] : [{ key, account_id }]))
-  const { placed } = yield* Cells.place((yield* names).length === 1 ? [] : near)
+  const { placed } = yield* Databases.place((yield* Databases.areSeveral) ? near : [])
   const found = yield* Effect.forEach(
-    placed.values(),
-    (rows) => Cells.rowsInTimeOfAccount(rows[0]?.account_id ?? "", find(rows.map(({ key }) => key))),
+    placed,
+    ({ rows }) => Databases.rowsInTimeOfAccount(rows[0]?.account_id ?? "", find(rows.map(({ key }) => key))),
     { concurrency: "unbounded" },
   )
-  const rows = found.flatMap((inCell) => inCell.rows)
+  const rows = found.flatMap(({ rows }) => rows)
   for (const row of rows) missed.delete(keyOf(row))
-  const others = missed.size === 0 ? NONE : yield* Cells.rowsInTime(find([...missed]))
+  const others = missed.size === 0 ? NONE : yield* Databases.rowsInTime(find([...missed]))
   return { rows: [...rows, ...others.rows], missing: others.missing }
 })
 
-const NONE: Cells.FoundRows<never> = { rows: [], missing: [] }
+const NONE: Databases.FoundRows<never> = { rows: [], missing: [] }
 
 /** The email and the sender's domain in our Message-ID. A domain has at most 253 characters. */
 const ownIdOf = ({ messageId }: ProviderEvent) => {

@@ -23,7 +23,7 @@ export interface Call {
 }
 
 /**
- * Checks a call, records its events and counts them. Fails with the reason of a refusal, after which nothing changed. If a cell
+ * Checks a call, records its events and counts them. Fails with the reason of a refusal, after which nothing changed. If a database
  * does not answer, events of the others are recorded, and the call ends with `Unavailable`, so that the provider repeats it.
  */
 export const receiveCall = Effect.fn("receiveCall")(function* (call: Call) {
@@ -68,7 +68,7 @@ export const receiveCall = Effect.fn("receiveCall")(function* (call: Call) {
 
 type Read = { readonly notification: unknown } | (ReadCall & { readonly proof?: Authenticity.MailgunProof })
 
-/** Time limit of the search for them, longer than for the answer of a cell. */
+/** Time limit of the search for them, longer than for the answer of a database. */
 const KEPT_WITHIN = Duration.seconds(10)
 
 /** Records kept events whose message is known by now. One that fails stays kept, and nothing here fails the call. */

@@ -1,5 +1,5 @@
 import { away, type StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
-import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import * as Turn from "@waybill/runtime/flow/Turn"
 import { Effect, Exit } from "effect"
@@ -14,7 +14,7 @@ export const CONCURRENCY = 8
 
 /**
  * Records the events of a call, and keeps those about no known message. Returns what became of them, and the first failure,
- * such as of a cell that does not answer; the events that it does not concern are recorded nevertheless.
+ * such as of a database that does not answer; the events that it does not concern are recorded nevertheless.
  */
 export const recordProviderEvents = Effect.fn("recordProviderEvents")(
   function* (hook_id: string, events: ReadonlyArray<ProviderEvent>, address: string) {
@@ -49,5 +49,5 @@ export const recordProviderEvents = Effect.fn("recordProviderEvents")(
     }
     return { counts, failure }
   },
-  (effect) => Effect.provideService(effect, Cells.SilentCells, new Set()),
+  (effect) => Effect.provideService(effect, Databases.Silent, new Set()),
 )

@@ -1,7 +1,7 @@
 import type * as Contract from "@waybill/api/groups/history/Receipt"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import type * as Id from "@waybill/domain/values/Id"
-import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import * as Checkpoints from "@waybill/store/transparency/Checkpoints"
 import * as LogKeys from "@waybill/store/transparency/LogKeys"
 import * as Receipts from "@waybill/store/transparency/Receipts"
@@ -20,7 +20,7 @@ const LOOK_EVERY = Duration.millis(200)
 const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64url")
 
 const prove = (account_id: Id.AccountId, id: string) =>
-  Cells.inCellOf(account_id, Receipts.prove(account_id, id)).pipe(
+  Databases.ofAccount(account_id, Receipts.prove(account_id, id)).pipe(
     Effect.retry({
       while: (error) => error._tag === "Unproved" && error.why === "pending",
       schedule: Schedule.spaced(LOOK_EVERY),

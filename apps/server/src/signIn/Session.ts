@@ -62,7 +62,7 @@ export const admitOr = Effect.fnUntraced(function* <E, R>(
   otherwise: Effect.Effect<Verdict, E, R>,
 ) {
   if (!mayHaveSession(request)) return yield* otherwise
-  // Sessions are in the first cell.
+  // Sessions are at home.
   yield* Availability.check
   const session = yield* userOf(request)
   if (Option.isNone(session)) return yield* otherwise

@@ -4,7 +4,7 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import * as Authentication from "@waybill/mail/reading/Authentication"
 import type { Dns } from "@waybill/mail/dns/Dns"
 import * as ReadInbound from "@waybill/mail/reading/InboundMail"
-import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import * as Provenance from "@waybill/store/log/Provenance"
@@ -169,7 +169,7 @@ const amountOf = (bytes: number) => Math.ceil(Math.max(bytes, LEAST_COUNTED_BYTE
 /** Whether an account may receive a mail of this size today. */
 const hasToday = (account_id: AccountId, bytes: number) =>
   Effect.map(
-    Cells.inCellOf(account_id, RateWindows.takenOfDay(`${account_id}/inbound`)),
+    Databases.ofAccount(account_id, RateWindows.takenOfDay(`${account_id}/inbound`)),
     (taken) => taken + amountOf(bytes) <= MAX_BYTES_PER_DAY / 1024,
   )
 
@@ -177,5 +177,5 @@ const hasToday = (account_id: AccountId, bytes: number) =>
 const takeOfDay = Effect.fnUntraced(function* (account_id: AccountId, bytes: number) {
   const limit = MAX_BYTES_PER_DAY / 1024
   const taking = RateWindows.takeOfDay(`${account_id}/inbound`, amountOf(bytes), limit, { isLoose: true })
-  if ((yield* Cells.inCellOf(account_id, taking)) !== undefined) return yield* FULL
+  if ((yield* Databases.ofAccount(account_id, taking)) !== undefined) return yield* FULL
 })

@@ -4,8 +4,7 @@ import type * as Dns from "@waybill/mail/dns/Dns"
 import * as Report from "@waybill/mail/reading/Report"
 import * as ReportParts from "@waybill/mail/report/ReportParts"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
-import * as Cells from "@waybill/store/routing/Cells"
-import { inCell } from "@waybill/store/routing/CurrentCell"
+import * as Databases from "@waybill/store/routing/Databases"
 import * as EmailAccounts from "@waybill/store/routing/EmailAccounts"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
@@ -225,11 +224,8 @@ const keep = Effect.fnUntraced(function* (bytes: Buffer, reason: UnreadReports.R
     code: reason,
     size_bytes: bytes.length,
   }
-  const { of } = yield* Cells.Cells
-  const placed = yield* Effect.forEach(addressed, (each) => Effect.map(of(each.account_id), (cell) => ({ cell, each })))
-  const ids = yield* Effect.forEach(
-    Map.groupBy(placed, ({ cell }) => cell),
-    ([cell, ofCell]) => inCell(cell, UnreadReports.keep({ bytes, reason, addressed: ofCell.map(({ each }) => each) })),
+  const ids = yield* Effect.forEach(yield* Databases.group(addressed), ({ rows, run }) =>
+    run(UnreadReports.keep({ bytes, reason, addressed: rows })),
   ).pipe(
     Effect.map((kept) => kept.flat()),
     Effect.tapErrorTag("Full", () =>

@@ -32,7 +32,7 @@ const MAX_AHEAD_DAYS = 1
 
 export const isAddress = (localPart: string): boolean => ADDRESSES.has(localPart.toLowerCase())
 
-const CELL_AWAY = reply(451, "4.3.0", "Some accounts cannot be looked up, please try again later")
+const DATABASE_AWAY = reply(451, "4.3.0", "Some accounts cannot be looked up, please try again later")
 const NO_KEY = reply(451, "4.4.3", "The DKIM key of the report could not be looked up, please try again later")
 
 /**
@@ -56,8 +56,8 @@ export const receive = Effect.fn("ReceivedDomainReports.receive")(function* (
   const { missing, outcome } = yield* report._tag === "Dmarc"
     ? recordDmarc(report, result.success)
     : recordTls(report, result.success)
-  // The domains of these cells may be meant as well. What was recorded for the others is not counted twice.
-  if (missing.length > 0) return yield* CELL_AWAY
+  // The domains of these databases may be meant as well. What was recorded for the others is not counted twice.
+  if (missing.length > 0) return yield* DATABASE_AWAY
   if (outcome !== "recorded") return yield* dropped(address, outcome, about)
   DomainReportMetrics.received(verified ? "recorded" : "unverified")
 })

@@ -6,7 +6,7 @@ import { permits } from "@waybill/domain/account/permits"
 import * as Scope from "@waybill/domain/account/Scope"
 import * as Uuid from "@waybill/domain/values/Uuid"
 import * as Submitted from "@waybill/mail/reading/Submitted"
-import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import { Admission, type Verdict } from "@waybill/store/admission/Admission"
 import type { AdmittedKey } from "@waybill/store/admission/AdmittedKey"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -174,10 +174,10 @@ const message = Effect.fn("Submission.message")(function* (
   const key = login.admitted
   login.admitted = undefined
   if (key === undefined) return yield* reply(503, "5.5.1", "MAIL was not accepted")
-  return yield* Cells.inCellOf(key.account_id, submit(bytes, transaction, key, tracks))
+  return yield* Databases.ofAccount(key.account_id, submit(bytes, transaction, key, tracks))
 })
 
-/** Accepts a message in the cell of its account. */
+/** Accepts a message in the database of its account. */
 const submit = Effect.fnUntraced(function* (
   bytes: Buffer,
   { address, from, login, recipients }: Transaction<Login>,

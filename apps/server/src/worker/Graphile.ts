@@ -1,11 +1,9 @@
 import { unlessAway } from "@waybill/store/postgres/StoreUnavailable"
-import * as CellDatabase from "@waybill/store/database/CellDatabase"
-import type { CellServer } from "@waybill/store/routing/CellKeys"
-import type { CellName } from "@waybill/store/routing/CellName"
-import * as Cells from "@waybill/store/routing/Cells"
-import { CurrentCell } from "@waybill/store/routing/CurrentCell"
+import * as OwnServer from "@waybill/store/database/OwnServer"
+import * as WakeUps from "@waybill/store/outbox/WakeUps"
+import * as Databases from "@waybill/store/routing/Databases"
 import * as Processes from "@waybill/store/outbox/Processes"
-import { Cause, type Context, Duration, Effect, Exit, Predicate, Redacted } from "effect"
+import { Cause, type Context, Duration, Effect, Exit, Redacted } from "effect"
 import { Logger, parseCronItems, type Runner, run, type TaskList, type WorkerEvents } from "graphile-worker"
 import { EventEmitter } from "node:events"
 import { callbackify } from "node:util"
@@ -29,8 +27,8 @@ const RESTART_PAUSE = "1 second"
 
 /** Drains the outbox of one kind of work. */
 export interface Drain<R = never> {
-  /** Runs at the wake-up of a commit, for the cell that the job names. */
-  readonly wake: (cell: CellName) => Effect.Effect<void, unknown, R>
+  /** Runs at the wake-up of a commit, for the database that the job names. */
+  readonly wake: (database: string) => Effect.Effect<void, unknown, R>
 }
 
 /** Periodic work. */
@@ -45,17 +43,16 @@ export type Tasks<R = never> = { readonly [name: string]: Drain<R> | Periodic<R>
 export const drainsOf = <R>(tasks: Tasks<R>): Tasks<R> =>
   Object.fromEntries(Object.entries(tasks).filter(([, task]) => "wake" in task))
 
-/** Runs tasks by wake-up and by schedule, on connections of its own to the server of the fiber's cell. */
+/** Runs tasks by wake-up and by schedule, on connections of its own to the server of the fiber's database. */
 export const runTasks = <R>(url: Redacted.Redacted, tasks: Tasks<R>) =>
   Effect.gen(function* () {
     const processes = yield* Processes.here
-    const cell = yield* CurrentCell
+    const own = yield* Databases.name
     const context = yield* Effect.context<R>()
     const session = Effect.gen(function* () {
-      const address = yield* Cells.urlOf(url, cell)
-      const server = yield* (yield* Cells.Cells).serverOf(cell)
+      const server = yield* OwnServer.here(url)
       const pool = yield* Effect.acquireRelease(
-        Effect.sync(() => openPool(address, server)),
+        Effect.sync(() => openPool(server)),
         (pool) =>
           Stop.within(
             Effect.promise(() => pool.end()),
@@ -70,7 +67,7 @@ export const runTasks = <R>(url: Redacted.Redacted, tasks: Tasks<R>) =>
           run({
             pgPool: pool,
             events,
-            taskList: taskList(tasks, context, cell),
+            taskList: taskList(tasks, context, own),
             parsedCronItems: parseCronItems(
               Object.entries(tasks).flatMap(([name, task]) =>
                 "cron" in task ? [{ task: name, match: task.cron, identifier: name }] : [],
@@ -98,7 +95,7 @@ export const runTasks = <R>(url: Redacted.Redacted, tasks: Tasks<R>) =>
       yield* processes.recordWorkers(workers)
       yield* Effect.raceFirst(
         Effect.promise(() => runner.promise),
-        Cells.addressChanged(address, url),
+        server.changed,
       )
     })
     yield* session.pipe(
@@ -111,15 +108,14 @@ export const runTasks = <R>(url: Redacted.Redacted, tasks: Tasks<R>) =>
     )
   })
 
-const requireOwn = callbackify(CellDatabase.requireOwn)
-
-const openPool = (url: Redacted.Redacted, server: CellServer | undefined): pg.Pool => {
+const openPool = ({ refuseOther, url }: OwnServer.OwnServer): pg.Pool => {
+  const requireOwn = callbackify(refuseOther)
   const pool = new pg.Pool({
     ...KEEPALIVE,
     connectionString: Redacted.value(url),
     max: CONNECTIONS,
     application_name: "waybill tasks",
-    verify: (client, done) => requireOwn(server, client, (error) => done(error ?? undefined)),
+    verify: (client, done) => requireOwn(client, (error) => done(error ?? undefined)),
   })
   // graphile-worker requires both handlers.
   pool.on("error", () => {})
@@ -131,12 +127,12 @@ const openPool = (url: Redacted.Redacted, server: CellServer | undefined): pg.Po
  * Wraps tasks so that a failure is logged and not retried by graphile-worker: the schedule runs periodic work again, and
  * pipelines look for work by themselves.
  */
-const taskList = <R>(tasks: Tasks<R>, context: Context.Context<R>, first: CellName): TaskList =>
+const taskList = <R>(tasks: Tasks<R>, context: Context.Context<R>, own: string): TaskList =>
   Object.fromEntries(
     Object.entries(tasks).map(([name, task]) => [
       name,
       async (payload, helpers) => {
-        const work = "wake" in task ? task.wake(cellIn(payload) ?? first) : task.run
+        const work = "wake" in task ? task.wake(WakeUps.databaseIn(payload) ?? own) : task.run
         const exit = await Effect.runPromiseExitWith(context)(
           Effect.asVoid(work).pipe(
             Effect.withSpan(`task ${name}`, { root: true }),
@@ -154,10 +150,6 @@ const taskList = <R>(tasks: Tasks<R>, context: Context.Context<R>, first: CellNa
       },
     ]),
   )
-
-/** Returns the cell that a wake-up names; undefined for the first one of the server. */
-const cellIn = (payload: unknown): CellName | undefined =>
-  Predicate.hasProperty(payload, "cell") && typeof payload.cell === "string" ? payload.cell : undefined
 
 /** Writes the warnings and errors of graphile-worker to the log, and drops the rest. */
 const logger = <R>(context: Context.Context<R>) =>

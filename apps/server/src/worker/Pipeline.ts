@@ -1,6 +1,5 @@
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import type { PgClient } from "@effect/sql-pg"
-import { Cells } from "@waybill/store/routing/Cells"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import type { Leased, OutboxRow } from "@waybill/store/outbox/OutboxRow"
 import * as Leases from "@waybill/store/outbox/Leases"
@@ -12,9 +11,9 @@ import * as StoreUnavailable from "@waybill/store/postgres/StoreUnavailable"
 import { Cause, DateTime, Duration, Effect, Fiber, Queue, Schedule, Scope } from "effect"
 import * as RunningFibers from "../process/RunningFibers.ts"
 import * as Stop from "../process/Stop.ts"
-import * as CellPace from "./CellPace.ts"
 import * as ClaimedRows from "./ClaimedRows.ts"
 import * as LostClaims from "./LostClaims.ts"
+import * as Pace from "./Pace.ts"
 import * as RowBound from "./RowBound.ts"
 
 // From a row to the end of its work, in order:
@@ -54,7 +53,7 @@ export interface PipelineJob {
   readonly giveBack: Effect.Effect<void>
   /** Notes that the outcome is known and is being written to the log, which checks the lease. */
   readonly noteOutcome: () => void
-  /** Waits until results of the cell are written, if other cells have rows in flight as well. */
+  /** Waits until results of the pipeline are written, if others of its kind have rows in flight as well. */
   readonly inTurn: Effect.Effect<void>
   /** Names the results that are written when the time to stop has passed; the rest of the work is lost then. */
   readonly onPartialResults: (results: ClaimedRows.PartialResults) => void
@@ -67,7 +66,7 @@ export interface Options<R> {
   readonly kind: OutboxRow["kind"]
   /** Maximum number of rows in flight, if the pipeline is the only one of its kind. */
   readonly inFlight?: number
-  /** The bound that the pipelines of the other cells share. */
+  /** The bound that the other pipelines of the kind share. */
   readonly bound?: RowBound.RowBound
   readonly stopWithin?: Duration.Input
   /** Reads what the jobs have in common, and returns what makes the work of each. */
@@ -82,7 +81,7 @@ export interface Pipeline {
   readonly inFlight: () => number
 }
 
-/** Claims rows of the fiber's cell, works on all of them at once and ends each by itself. Closing the scope stops it in an orderly way. */
+/** Claims rows of the fiber's database, works on all of them at once and ends each by itself. Closing the scope stops it in an orderly way. */
 export const make = <R>(
   options: Options<R>,
 ): Effect.Effect<
@@ -98,7 +97,6 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
     const bound = options.bound ?? RowBound.make(inFlight)
     const sql = yield* Sql
     const processes = yield* Processes.here
-    const cells = yield* Cells
     const context = yield* Effect.context<R | PgClient.PgClient | EventStore>()
     const stop = yield* Stop.Stop
     const rows = ClaimedRows.make()
@@ -120,7 +118,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       Effect.andThen(untilDone(Leases.release(batch.map(({ row }) => row))), kick)
 
     const inTurn = Effect.flatMap(MonotonicClock.millis, (now) => {
-      const pause = stopping ? 0 : CellPace.resultPause(bound.busyCells(), now)
+      const pause = stopping ? 0 : Pace.resultPause(bound.busy(), now)
       return pause === 0 ? Effect.void : Effect.sleep(pause)
     })
 
@@ -139,10 +137,10 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       onPartialResults: (results) => void (claimed.partialResults = results),
     })
 
-    const cellRows: RowBound.CellRows = { size: rows.size, onFree: () => (wantsMore ? signal() : undefined) }
+    const inFlightRows: RowBound.PipelineRows = { size: rows.size, onFree: () => (wantsMore ? signal() : undefined) }
     yield* Effect.acquireRelease(
-      Effect.sync(() => bound.add(cellRows)),
-      () => Effect.sync(() => bound.remove(cellRows)),
+      Effect.sync(() => bound.add(inFlightRows)),
+      () => Effect.sync(() => bound.remove(inFlightRows)),
     )
 
     const finish = (claimed: ClaimedRows.ClaimedRow) => {
@@ -202,12 +200,10 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
     }
 
     const claim = Effect.gen(function* () {
-      const free = bound.free(cellRows)
+      const free = bound.free(inFlightRows)
       if (free <= 0) return "later" as const
       const now = yield* MonotonicClock.millis
       const token = Leases.newToken()
-      // Reads again which accounts are about to move, if what this process knows is too old.
-      yield* cells.names
       const without = rows.accountsWithAtLeast(free)
       const claimed = yield* Leases.claim({
         kind,
@@ -230,7 +226,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
     const claimAll = Effect.gen(function* () {
       yield* Queue.take(signals)
       yield* lostClaims.releaseIfExpected
-      if (rows.size() > 0) yield* Effect.sleep(CellPace.claimPause(bound.busyCells()))
+      if (rows.size() > 0) yield* Effect.sleep(Pace.claimPause(bound.busy()))
       wantsMore = false
       let more: Leases.Claimed["more"] = "now"
       while (more === "now" && !stopping && processes.isVisible()) {
@@ -239,11 +235,11 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       }
       wantsMore = more !== "no"
       // Rows may have finished before `wantsMore` was set, and without a session nothing was claimed.
-      if (wantsMore && rows.size() < bound.size / 2 && bound.free(cellRows) > 0) yield* retryLater
+      if (wantsMore && rows.size() < bound.size / 2 && bound.free(inFlightRows) > 0) yield* retryLater
     })
 
     const retryLater = Effect.suspend(() =>
-      running.start(Effect.andThen(Effect.sleep(processes.isVisible() ? CellPace.CLAIM_PACE : UNSEEN_PAUSE), kick)),
+      running.start(Effect.andThen(Effect.sleep(processes.isVisible() ? Pace.CLAIM_PACE : UNSEEN_PAUSE), kick)),
     )
 
     const callOthers = Effect.gen(function* () {

@@ -2,7 +2,7 @@ import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import { Option } from "effect"
 import * as Mac from "./Mac.ts"
 
-/** An email, and the account that it is of: with it, its cell is known. */
+/** An email, and the account that it is of: with it, its database is known. */
 export interface OwnedMail {
   readonly account_id: AccountId
   readonly email_id: EmailId

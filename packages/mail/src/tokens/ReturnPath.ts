@@ -20,7 +20,7 @@ const LOCAL_PART = new RegExp(
 const PURPOSE = "waybill return path 2\0"
 
 export interface Bounced {
-  /** How the id of the email's account begins, so that its cell can be found. */
+  /** How the id of the email's account begins, so that its database can be found. */
   readonly accountStart: string
   readonly emailId: EmailId
   /** Index of the recipient in the email's list. */

@@ -7,15 +7,13 @@ import { Clock, Context, Effect, Exit, Layer } from "effect"
 import * as Span from "@waybill/runtime/flow/Span"
 import * as Availability from "../availability/Availability.ts"
 import { retryWhileAvailable } from "../availability/retryWhileAvailable.ts"
-import * as CellClient from "../routing/CellClient.ts"
-import { type CellName, FIRST } from "../routing/CellName.ts"
-import { Cells, schemaOf } from "../routing/Cells.ts"
-import { CurrentCell } from "../routing/CurrentCell.ts"
-import * as PerCell from "../routing/PerCell.ts"
+import * as RoutedClient from "../routing/RoutedClient.ts"
+import * as Databases from "../routing/Databases.ts"
+import * as PerDatabase from "../routing/PerDatabase.ts"
 import type { AdmittedKey } from "./AdmittedKey.ts"
 import * as AdmissionStatement from "./AdmissionStatement.ts"
 import * as Batcher from "@waybill/runtime/flow/Batcher"
-import * as PipelinedConnection from "../routing/PipelinedConnection.ts"
+import * as PipelinedConnection from "../database/PipelinedConnection.ts"
 import { KeyUses } from "./KeyUses.ts"
 import * as RateWindows from "./RateWindows.ts"
 import { Sql } from "../postgres/Sql.ts"
@@ -76,16 +74,13 @@ export class Admission extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* Sql
       const uses = yield* KeyUses
-      const cells = yield* Cells
-      const admissions = yield* PerCell.make(admitOne(sql, uses))
-      const admitIn = (request: Request) => (cell: CellName) =>
-        Effect.flatMap(admissions.at(cell), (admit) => admit(request))
+      const admissions = yield* PerDatabase.make(admitOne(sql, uses))
       return Admission.of({
         admit: (request) =>
           Span.around(
             request.tokenHash === null
               ? admissions.first(request)
-              : Effect.flatMap(cells.ofKey(request.tokenHash), admitIn(request)),
+              : Effect.flatMap(admissions.ofKey(request.tokenHash), (admit) => admit(request)),
             "Admission.admit",
           ),
       })
@@ -97,12 +92,12 @@ export class Admission extends Context.Service<
 const groupKeyOf = ({ bucket, tokenHash }: Request, { text }: RateWindows.ClientAddress): string =>
   `${tokenHash} ${bucket} ${text}`
 
-/** Makes the admission of the fiber's cell. */
+/** Makes the admission of the fiber's database. */
 const admitOne = Effect.fnUntraced(function* (sql: Sql, uses: KeyUses["Service"]) {
-  const client = yield* CellClient.here(sql)
+  const client = yield* RoutedClient.here(sql)
   const availability = yield* Availability.here
   const repeated = retryWhileAvailable(availability, MAX_RETRIES)
-  const isAlone = (yield* schemaOf(yield* CurrentCell)) === FIRST
+  const isAlone = (yield* Databases.schema) === Databases.home.name
   const admitted = isAlone ? AdmissionStatement.statement : AdmissionStatement.inTwo
   const exhausted = RateWindows.exhaustedWindows()
   const requests = yield* Batcher.make<Verdict, StoreUnavailable, PendingRequest>(

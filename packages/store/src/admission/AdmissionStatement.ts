@@ -103,8 +103,8 @@ interface CheckedRow extends Omit<GroupRow, "total"> {
 }
 
 /**
- * Looks up the keys in one statement and counts in another one, for a cell that may lie on another node than the windows. In
- * one statement, Citus would send what is counted to every node, also to those that are away.
+ * Looks up the keys in one statement and counts in another one, for keys that may lie on another node than the windows. In
+ * one statement, what is counted would be sent to every node, also to those that are away.
  */
 export const inTwo = Effect.fnUntraced(function* (sql: Sql, groups: ReadonlyArray<RequestGroup>) {
   const checked = yield* sql<CheckedRow>`

@@ -1,8 +1,7 @@
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { type Cause, Context, Duration, Effect, Layer, Schedule } from "effect"
 import { Availability } from "../availability/Availability.ts"
-import * as Cells from "../routing/Cells.ts"
-import { inCell } from "../routing/CurrentCell.ts"
+import * as Databases from "../routing/Databases.ts"
 import { Sql } from "../postgres/Sql.ts"
 import { unlessAway } from "../postgres/StoreUnavailable.ts"
 
@@ -26,7 +25,7 @@ export class KeyUses extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* Sql
       const { problem } = yield* Availability
-      const cells = yield* Cells.Cells
+      const withDatabases = yield* Databases.provider
       let noted = new Map<string, Use>()
       const note = (account_id: string, key_id: string, at_ms: number): void => {
         const use = noted.get(key_id)
@@ -37,16 +36,16 @@ export class KeyUses extends Context.Service<
         if (noted.size === 0 || problem() !== undefined) return Effect.void
         const uses = [...noted.values()]
         noted = new Map()
-        return Cells.place(uses).pipe(
+        return Databases.place(uses).pipe(
           Effect.flatMap(({ fenced, placed }) => {
             noteAgain(fenced)
-            return Effect.forEach(placed, ([cell, part]) => inCell(cell, flushCell(part)), { concurrency: "unbounded" })
+            return Effect.forEach(placed, ({ rows, run }) => run(flushPart(rows)), { concurrency: "unbounded" })
           }),
           Effect.catchCause((cause) => notWritten(uses, cause)),
-          Effect.provideService(Cells.Cells, cells),
+          withDatabases,
         )
       }).pipe(Effect.uninterruptible)
-      const flushCell = (uses: ReadonlyArray<Use>) =>
+      const flushPart = (uses: ReadonlyArray<Use>) =>
         write(sql, uses).pipe(
           Effect.interruptible,
           Effect.timeout(FLUSH_TIMEOUT),

@@ -1,9 +1,8 @@
 import * as Team from "@waybill/domain/account/Team"
 import type * as Scope from "@waybill/domain/account/Scope"
 import { Effect } from "effect"
-import * as Cells from "../routing/Cells.ts"
+import * as Databases from "../routing/Databases.ts"
 import { HomeSql } from "../routing/HomeSql.ts"
-import { inCell } from "../routing/CurrentCell.ts"
 import { Sql } from "../postgres/Sql.ts"
 
 /** The API key or dashboard session by which a running request was admitted, with the live account that owns it. */
@@ -32,28 +31,25 @@ interface Row {
 }
 
 /**
- * Looks up the standing of many bearers, by `nameOf`, in one statement for each cell, and one at home. No request is counted: this is for
+ * Looks up the standing of many bearers, by `nameOf`, in one statement for each database, and one at home. No request is counted: this is for
  * requests that were admitted before and are still running. Bearers of an account in the last step of its move are to be
  * looked up later: nothing can be revoked there until then.
  */
 export const find = Effect.fn("Standings.look")(function* (bearers: ReadonlyArray<Bearer>) {
-  const { fenced, placed } = yield* Cells.place(bearers)
-  const keys = [...placed].map(([cell, all]) => ({ cell, part: all.filter(({ kind }) => kind === "key") }))
-  const found = yield* Effect.forEach(keys, ({ cell, part }) => inCell(cell, findHere(part)), {
-    concurrency: "unbounded",
-  })
-  const sessions = [...placed].map(([cell, all]) => ({ cell, part: all.filter(({ kind }) => kind === "session") }))
-  // The first cell, which has the sessions, may be away: the keys of other cells are looked up all the same.
+  const keys = yield* Databases.place(bearers.filter(({ kind }) => kind === "key"))
+  const found = yield* Effect.forEach(keys.placed, ({ rows, run }) => run(findHere(rows)), { concurrency: "unbounded" })
+  const sessions = yield* Databases.place(bearers.filter(({ kind }) => kind === "session"))
+  // Home, which has the sessions, may be away: the keys of other databases are looked up all the same.
   const members = yield* Effect.forEach(
-    sessions.filter(({ part }) => part.length > 0),
-    ({ cell, part }) =>
-      Effect.match(inCell(cell, findHere(part)), {
-        onFailure: () => ({ rows: [], later: part }),
+    sessions.placed,
+    ({ rows, run }) =>
+      Effect.match(run(findHere(rows)), {
+        onFailure: () => ({ rows: [], later: rows }),
         onSuccess: (rows) => ({ rows, later: [] }),
       }),
     { concurrency: "unbounded" },
   )
-  const later = [...fenced, ...members.flatMap((each) => each.later)]
+  const later = [...keys.fenced, ...sessions.fenced, ...members.flatMap((each) => each.later)]
   return {
     standings: new Map([...found.flat(), ...members.flatMap(({ rows }) => rows)]),
     later: new Set(later.map(nameOf)),
@@ -62,11 +58,11 @@ export const find = Effect.fn("Standings.look")(function* (bearers: ReadonlyArra
 
 /** Looks up the standing of one bearer, after the end of a move of its account. */
 export const findOne = Effect.fn("Standings.findOne")(function* (bearer: Bearer) {
-  const found = yield* Cells.inCellOf(bearer.account_id, findHere([bearer]))
+  const found = yield* Databases.ofAccount(bearer.account_id, findHere([bearer]))
   return new Map(found).get(nameOf(bearer))
 })
 
-/** Sessions are at home, and the members that they are of in the cell. */
+/** Sessions are at home, and the members that they are of in the account's database. */
 const findHere = Effect.fnUntraced(function* (bearers: ReadonlyArray<Bearer>) {
   const sql = yield* Sql
   const keys = bearers.filter(({ kind }) => kind === "key")

@@ -1,6 +1,5 @@
 import { Effect } from "effect"
-import { Cells } from "../routing/Cells.ts"
-import { inCell } from "../routing/CurrentCell.ts"
+import * as Databases from "../routing/Databases.ts"
 import type { GroupRow } from "./AdmissionStatement.ts"
 import * as RateWindows from "./RateWindows.ts"
 import { Sql } from "../postgres/Sql.ts"
@@ -12,7 +11,6 @@ import { Sql } from "../postgres/Sql.ts"
 export const check = Effect.fn("ValidKeys.check")(function* (hash: string, address: string) {
   const sql = yield* Sql
   const client = RateWindows.clientAddress(address).text ?? ""
-  const { ofKey } = yield* Cells
   const checked = sql<Pick<GroupRow, "verdict">>`
     SELECT CASE
         WHEN revoked_at IS NOT NULL THEN 'revoked'
@@ -21,6 +19,6 @@ export const check = Effect.fn("ValidKeys.check")(function* (hash: string, addre
         ELSE 'valid'
       END AS verdict
     FROM api_keys WHERE hash = ${hash}`
-  const [row] = yield* inCell(yield* ofKey(hash), checked)
+  const [row] = yield* Databases.ofKey(hash, checked)
   return row?.verdict ?? "unknown"
 })

@@ -1,15 +1,14 @@
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import type { PgClient } from "@effect/sql-pg"
 import { Cause, Clock, Context, Duration, Effect, Layer, type Scope, Semaphore } from "effect"
-import { type CellName, FIRST } from "../routing/CellName.ts"
-import { CurrentCell } from "../routing/CurrentCell.ts"
-import * as PerCell from "../routing/PerCell.ts"
+import * as Databases from "../routing/Databases.ts"
+import * as PerDatabase from "../routing/PerDatabase.ts"
 import { Sockets } from "../postgres/Sockets.ts"
 import { type Problem, problemOf } from "./Problem.ts"
 import { away, type StoreUnavailable, IsAway } from "../postgres/StoreUnavailable.ts"
 import * as WriteProbe from "./WriteProbe.ts"
 
-// States of the database of a cell:
+// States of a database:
 //
 // | state     | it has         | the watch                       | next state                                            |
 // |-----------|----------------|---------------------------------|-------------------------------------------------------|
@@ -51,9 +50,9 @@ export interface AvailabilityShape {
   readonly isWatched: boolean
 }
 
-/** The availability of the first cell, and of the others. */
-export interface CellsAvailability extends AvailabilityShape {
-  readonly of: (cell: CellName) => Effect.Effect<AvailabilityShape, StoreUnavailable>
+/** The availability of home, and of the other databases by their names. */
+export interface EachAvailability extends AvailabilityShape {
+  readonly of: (name: string) => Effect.Effect<AvailabilityShape, StoreUnavailable>
 }
 
 const unwatched: AvailabilityShape = {
@@ -70,17 +69,17 @@ const unwatched: AvailabilityShape = {
  * Whether the database can be used. Requests that wait for a database that does not answer are refused after a time limit,
  * and so is every request after them at once, until a test write succeeds.
  */
-export const Availability = Context.Reference<CellsAvailability>("@waybill/store/availability/Availability", {
+export const Availability = Context.Reference<EachAvailability>("@waybill/store/availability/Availability", {
   defaultValue: () => ofOne(unwatched),
 })
 
-/** The availability of a database of which only one cell is known. */
-export const ofOne = (shape: AvailabilityShape): CellsAvailability => ({ ...shape, of: () => Effect.succeed(shape) })
+/** The availability of home as that of all. */
+export const ofOne = (shape: AvailabilityShape): EachAvailability => ({ ...shape, of: () => Effect.succeed(shape) })
 
-/** The availability of the fiber's cell. */
-export const here = Effect.flatMap(Availability, ({ of }) => Effect.flatMap(CurrentCell, of))
+/** The availability of the fiber's database. */
+export const here = Effect.flatMap(Availability, ({ of }) => Effect.flatMap(Databases.name, of))
 
-/** Fails at once with 503 while the fiber's cell cannot be used. */
+/** Fails at once with 503 while the fiber's database cannot be used. */
 export const check = Effect.gen(function* () {
   const { problem } = yield* here
   if (problem() !== undefined) yield* away()
@@ -93,11 +92,11 @@ export interface Options {
 export const layer = (options: Options): Layer.Layer<never, StoreUnavailable, PgClient.PgClient | Sockets> =>
   Layer.provideMerge(isAwayLayer, watches(options))
 
-/** In a cell that cannot be found, the first one is asked, which has the list of them. */
+/** In a database that cannot be found, home is asked, which has the list of them. */
 const isAwayLayer = Layer.effect(
   IsAway,
   Effect.map(Availability, ({ isAway, of }) =>
-    Effect.flatMap(Effect.option(Effect.flatMap(CurrentCell, of)), (found) =>
+    Effect.flatMap(Effect.option(Effect.flatMap(Databases.name, of)), (found) =>
       found._tag === "Some" ? found.value.isAway : isAway,
     ),
   ),
@@ -108,13 +107,13 @@ const watches = ({ timeout }: Options): Layer.Layer<never, StoreUnavailable, PgC
     Availability,
     Effect.gen(function* () {
       const sockets = yield* Sockets
-      const cells = yield* PerCell.make(
+      const watched = yield* PerDatabase.make(
         Effect.gen(function* () {
           const { closeAll } = yield* sockets.here
           return yield* make(timeout, yield* WriteProbe.make, closeAll)
         }),
       )
-      return { ...cells.first, of: cells.at }
+      return { ...watched.first, of: watched.at }
     }),
   )
 
@@ -126,8 +125,8 @@ export const make = Effect.fnUntraced(function* (
 ): Effect.fn.Return<AvailabilityShape, never, Scope.Scope> {
   const clock = yield* Clock.Clock
   const now = () => MonotonicClock.millisOf(clock)
-  const cell = yield* CurrentCell
-  const named = cell === FIRST ? [] : [{ cell }]
+  const cell = yield* Databases.name
+  const named = (yield* Databases.isHome) ? [] : [{ cell }]
   const oneProbe = Semaphore.makeUnsafe(1)
   const oneQuestion = Semaphore.makeUnsafe(1)
   const listeners = new Set<() => void>()

@@ -1,9 +1,8 @@
 import { type PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
 import { Cause, type Duration, Effect, Option, type Scope } from "effect"
 import { SqlError } from "effect/sql"
-import * as CellClient from "../routing/CellClient.ts"
-import { FIRST } from "../routing/CellName.ts"
-import { CurrentCell } from "../routing/CurrentCell.ts"
+import * as RoutedClient from "../routing/RoutedClient.ts"
+import * as Databases from "../routing/Databases.ts"
 import { Sql } from "../postgres/Sql.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
@@ -18,8 +17,8 @@ const CREATE = "CREATE TEMPORARY TABLE IF NOT EXISTS waybill_write_probe (filler
 const WRITE = `
   WITH message AS (SELECT pg_logical_emit_message(true, 'waybill', 'write probe') AS position)
   INSERT INTO waybill_write_probe SELECT 'x' FROM message, generate_series(1, ${PROBE_ROWS})`
-/** Another cell may lie on another server, which is reached through this one. */
-const REACH_CELL = "SELECT name FROM followers LIMIT 1"
+/** The tables may lie on another server, which is reached through this one. */
+const REACH_TABLES = "SELECT name FROM followers LIMIT 1"
 const MODE = `
   SELECT pg_is_in_recovery() AS is_replica, current_setting('transaction_read_only') = 'on' AS is_read_only`
 
@@ -32,10 +31,10 @@ export const make = Effect.gen(function* (): Effect.fn.Return<
   StoreUnavailable,
   PgClient.PgClient | Scope.Scope
 > {
-  const { driver } = yield* CellClient.here(yield* Sql)
-  const isFirst = (yield* CurrentCell) === FIRST
+  const { driver } = yield* RoutedClient.here(yield* Sql)
+  const isHome = yield* Databases.isHome
   const pool = yield* SqlErrors.orUnavailable(
-    PgPool.make(CellClient.configOf(driver, { minConnections: 0, maxConnections: 1 })),
+    PgPool.make(RoutedClient.configOf(driver, { minConnections: 0, maxConnections: 1 })),
   )
   const prepared = new WeakSet<PgConnection.PgConnection>()
   const run = (connection: PgConnection.PgConnection) =>
@@ -46,7 +45,7 @@ export const make = Effect.gen(function* (): Effect.fn.Return<
       if (!prepared.has(connection)) yield* connection.query(CREATE)
       prepared.add(connection)
       yield* connection.query(WRITE)
-      if (!isFirst) yield* connection.query(REACH_CELL)
+      if (!isHome) yield* connection.query(REACH_TABLES)
       return undefined
     }).pipe(Effect.onError(() => pool.invalidate(connection)))
   return (limit) =>

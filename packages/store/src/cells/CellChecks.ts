@@ -5,7 +5,7 @@ import type { CellName } from "../routing/CellName.ts"
 import { Cells } from "../routing/Cells.ts"
 import type { CellServer } from "../routing/CellKeys.ts"
 import { inCell } from "../routing/CurrentCell.ts"
-import * as ReachableCells from "../routing/ReachableCells.ts"
+import * as Reachable from "../routing/Reachable.ts"
 
 /** Whether a cell can be used, and why not. */
 export interface CellCheck {
@@ -25,7 +25,7 @@ const ofServer = Effect.fnUntraced(function* (server: CellServer) {
 const problemIn = Effect.fnUntraced(function* (sql: Sql, cell: CellName) {
   const server = yield* (yield* Cells).serverOf(cell)
   if (server !== undefined) return yield* ofServer(server).pipe(Effect.catch(({ message }) => Effect.succeed(message)))
-  return (yield* inCell(cell, ReachableCells.doesAnswer(sql))) ? "" : "it does not answer"
+  return (yield* inCell(cell, Reachable.doesAnswer(sql))) ? "" : "it does not answer"
 })
 
 /** Checks every cell: that it answers, is the right database, takes writes, and has the tables of this release. */

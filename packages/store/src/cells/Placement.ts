@@ -2,7 +2,8 @@ import type { PgClient } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Duration, Effect, Exit } from "effect"
 import { type CellName, FIRST } from "../routing/CellName.ts"
-import { ANSWER_WITHIN, Cells } from "../routing/Cells.ts"
+import { Cells } from "../routing/Cells.ts"
+import * as Databases from "../routing/Databases.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as Directory from "../routing/directory/Directory.ts"
 import { Sql } from "../postgres/Sql.ts"
@@ -25,7 +26,7 @@ export const place: (account_id: string) => Effect.Effect<CellName, StoreUnavail
     const loads = yield* Effect.forEach(
       open,
       (cell) =>
-        Effect.exit(Effect.timeout(inCell(cell, recentMail(sql, months)), ANSWER_WITHIN)).pipe(
+        Effect.exit(Effect.timeout(inCell(cell, recentMail(sql, months)), Databases.ANSWER_WITHIN)).pipe(
           Effect.map((exit) => (Exit.isSuccess(exit) ? [{ cell, ...exit.value }] : [])),
         ),
       { concurrency: "unbounded" },

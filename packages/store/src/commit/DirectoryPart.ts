@@ -7,18 +7,16 @@ import type { Client, Sql } from "../postgres/Sql.ts"
 import { AccountElsewhere, DirectoryAway } from "../postgres/StorageError.ts"
 import type { Write } from "./LogStorage.ts"
 import * as DirectoryNames from "../readmodels/DirectoryNames.ts"
-import { FIRST } from "../routing/CellName.ts"
-import { Cells } from "../routing/Cells.ts"
-import { CurrentCell, inCell } from "../routing/CurrentCell.ts"
+import * as Databases from "../routing/Databases.ts"
 import * as AccountNames from "../routing/directory/AccountNames.ts"
 
-/** The part of a batch that concerns the directory of cells. */
+/** The part of a batch that concerns the directory, which says in which database an account is. */
 export interface DirectoryPart {
-  /** Refuses a batch with an account that has left the cell since its commit was submitted. */
+  /** Refuses a batch with an account that has left the database since its commit was submitted. */
   readonly check: (accounts: ReadonlyArray<string>) => Effect.Effect<void, SqlError.SqlError | AccountElsewhere>
   /**
-   * Writes the names of the batch, by which requests find the cell of an account, before the batch is committed: a name whose
-   * commit fails leads to a cell where nobody has it.
+   * Writes the names of the batch, by which requests find the database of an account, before the batch is committed: a
+   * name whose commit fails leads to a database where nobody has it.
    */
   readonly write: (write: Write) => Effect.Effect<void, DirectoryAway>
 }
@@ -27,17 +25,18 @@ export const none: DirectoryPart = { check: () => Effect.void, write: () => Effe
 
 /** Time limit of writing names, so that a directory that hangs does not hold up the other commits of a batch for long. */
 const WRITE_WITHIN = "2 seconds"
-/** Tracking hosts of a cell that a process knows to be in the directory. */
+/** Tracking hosts of a database that a process knows to be in the directory. */
 const MAX_WRITTEN = 10_000
 
-/** Makes the part of the batches of the fiber's cell. `home` is the client of the first cell, outside the batch's transaction. */
+/** Makes the part of the batches of the fiber's database. `home` is the client of home, outside the batch's transaction. */
 export const make = Effect.fnUntraced(function* (
   sql: Client<SqlError.SqlError>,
   home: Sql,
 ): Effect.fn.Return<DirectoryPart> {
-  const cell = yield* CurrentCell
-  const { isCertainlyAlone } = yield* Cells
-  // A domain is checked again and again, also while the first cell is away.
+  const name = yield* Databases.name
+  const isHome = yield* Databases.isHome
+  const isCertainlyAlone = yield* Databases.isCertainlyAlone
+  // A domain is checked again and again, also while home is away.
   const written = new LruCache<string, true>({ maxEntries: MAX_WRITTEN })
   const isUnwritten = ({ kind, name }: AccountNames.Name) => kind !== "tracking_host" || written.get(name) === undefined
   return {
@@ -45,14 +44,14 @@ export const make = Effect.fnUntraced(function* (
       Effect.suspend(() => {
         if (isCertainlyAlone()) return Effect.void
         const live = [...new Set(accounts.map(Livemode.liveAccountOf))]
-        return Effect.flatMap(elsewhere(sql, live, cell), ({ length }) =>
+        return Effect.flatMap(elsewhere(sql, live, name), ({ length }) =>
           length === 0 ? Effect.void : Effect.fail(new AccountElsewhere()),
         )
       }),
     write: ({ changedStreams }) => {
-      const names = cell === FIRST ? [] : DirectoryNames.ofStreams(changedStreams).filter(isUnwritten)
+      const names = isHome ? [] : DirectoryNames.ofStreams(changedStreams).filter(isUnwritten)
       if (names.length === 0) return Effect.void
-      return inCell(FIRST, AccountNames.insert(home, names)).pipe(
+      return Databases.home.run(AccountNames.insert(home, names)).pipe(
         Effect.timeout(WRITE_WITHIN),
         Effect.map(() => {
           for (const { kind, name } of names) if (kind === "tracking_host") written.set(name, true)

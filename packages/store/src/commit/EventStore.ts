@@ -2,13 +2,12 @@ import type { Decide } from "@waybill/domain/values/Aggregate"
 import { Context, Effect, Exit, Layer, Result, Schedule, type Scope } from "effect"
 import * as Span from "@waybill/runtime/flow/Span"
 import * as DirectoryPart from "./DirectoryPart.ts"
-import * as CellClient from "../routing/CellClient.ts"
-import { Cells, type CellsShape, schemaOf } from "../routing/Cells.ts"
-import { CurrentCell } from "../routing/CurrentCell.ts"
-import * as PerCell from "../routing/PerCell.ts"
+import * as RoutedClient from "../routing/RoutedClient.ts"
+import { placeHere } from "../routing/TablePlace.ts"
+import * as PerDatabase from "../routing/PerDatabase.ts"
 import { EventKinds, type EventKindsShape } from "../feed/EventKinds.ts"
 import * as Epoch from "../postgres/Epoch.ts"
-import * as PipelinedConnection from "../routing/PipelinedConnection.ts"
+import * as PipelinedConnection from "../database/PipelinedConnection.ts"
 import { Replica } from "../feed/Replica.ts"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
 import * as ReadModels from "./ReadModels.ts"
@@ -41,10 +40,10 @@ import { Provenance } from "../log/Provenance.ts"
 import * as RecordedEvents from "../log/RecordedEvents.ts"
 
 // A commit, in order:
-// 1. `EventStore.layer` has a store for each cell, and `ofCells` uses that of the account.
+// 1. `EventStore.layer` has a store for each database, and `ofAccounts` uses that of the account.
 // 2. `GroupCommit` makes a batch of the commits that wait.
 // 3. `CommitBatch` runs the batch in one transaction, and chooses the recovery from an error.
-// 4. `PostgresLogStorage` begins it: locks the accounts, checks that they are in this cell.
+// 4. `PostgresLogStorage` begins it: locks the accounts, checks that they are still here.
 // 5. `BatchAttempt` reads stored answers, streams and facts in one round trip, then lets one commit after the other decide.
 // 6. `BatchWrites` collects their events, and the rows that follow from them: of each of the `BatchParts`, which read facts too.
 // 7. `PostgresLogStorage` writes all of it in one round trip, with the COMMIT.
@@ -96,9 +95,9 @@ export class EventStore extends Context.Service<
       Effect.gen(function* () {
         const sql = yield* Sql
         const { noteCommit } = yield* Replica
-        const stores = yield* PerCell.make(
+        const stores = yield* PerDatabase.make(
           Effect.gen(function* () {
-            const client = yield* CellClient.here(sql)
+            const client = yield* RoutedClient.here(sql)
             const connection = yield* PipelinedConnection.make(
               client,
               PipelinedConnection.BY_KEY_NESTED_LOOPS,
@@ -115,24 +114,16 @@ export class EventStore extends Context.Service<
             return yield* make(storage, options)
           }),
         )
-        return ofCells(stores, yield* Cells)
+        return ofAccounts(stores)
       }),
     )
 }
 
-/** Where the tables of the fiber's cell are. */
-export const placeHere = Effect.gen(function* () {
-  const cell = yield* CurrentCell
-  const server = yield* (yield* Cells).serverOf(cell)
-  return { schema: yield* schemaOf(cell), isOnNode: server?.isNode === true }
-})
-
-/** Uses the store of the cell of the account that a call is about. */
-const ofCells = (
-  stores: PerCell.PerCell<EventStore["Service"], StoreUnavailable>,
-  cells: CellsShape,
+/** Uses the store of the account that a call is about. */
+const ofAccounts = (
+  stores: PerDatabase.PerDatabase<EventStore["Service"], StoreUnavailable>,
 ): EventStore["Service"] => {
-  const storeOf = (account_id: string) => Effect.flatMap(cells.of(account_id), stores.at)
+  const storeOf = stores.of
   return EventStore.of({
     load: (aggregate, ref) => Effect.flatMap(storeOf(ref.account_id), (store) => store.load(aggregate, ref)),
     state: (aggregate, ref) => Effect.flatMap(storeOf(ref.account_id), (store) => store.state(aggregate, ref)),
@@ -201,7 +192,7 @@ export const appendInTransaction = Effect.fnUntraced(function* <A, E>(
   return yield* answerOf(outcome as Exit.Exit<Committed<A>, E>)
 })
 
-/** Makes the store of one cell on its log. */
+/** Makes the store of one database on its log. */
 export const make = Effect.fnUntraced(function* (
   storage: LogStorage,
   options: Options,

@@ -2,12 +2,12 @@ import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { SqlError } from "effect/sql"
 import * as DirectoryPart from "./DirectoryPart.ts"
-import { FIRST } from "../routing/CellName.ts"
+import { HOME, type TablePlace } from "../routing/TablePlace.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as StoredAnswers from "../idempotency/StoredAnswers.ts"
 import * as WakeUps from "../outbox/WakeUps.ts"
 import * as Arrays from "../postgres/Arrays.ts"
-import type * as PipelinedConnection from "../routing/PipelinedConnection.ts"
+import type * as PipelinedConnection from "../database/PipelinedConnection.ts"
 import type { Client, Sql, Statement } from "../postgres/Sql.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
@@ -22,13 +22,6 @@ import type { OutboxRow } from "../outbox/OutboxRow.ts"
 import * as LogReads from "../feed/LogReads.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 
-/** Where the tables of a cell are. */
-export interface Place {
-  readonly schema: string
-  /** Whether they are on a node of Citus. */
-  readonly isOnNode: boolean
-}
-
 export interface Options {
   readonly sql: Sql
   readonly connection: PipelinedConnection.PipelinedConnection
@@ -36,20 +29,20 @@ export interface Options {
   /** Runs after each commit, before its callers are answered. */
   readonly onCommitted?: (accounts: ReadonlyArray<string>) => Effect.Effect<void>
   readonly directory?: DirectoryPart.DirectoryPart
-  readonly place?: Place
+  readonly place?: TablePlace
 }
 
 export const make = ({
   connection,
   directory = DirectoryPart.none,
   onCommitted = () => Effect.void,
-  place = { schema: FIRST, isOnNode: false },
+  place = HOME,
   readModels,
   sql: { driver: sql },
 }: Options): LogStorage => {
   const transactionOn = (send: PipelinedConnection.Send): LogTransaction => ({
     readStreams: (ranges) => SqlErrors.asStorageErrors(LogReads.readStreams(sql, ranges)),
-    readFacts: (needs, now) => SqlErrors.asStorageErrors(readFacts(sql, needs, now, place.isOnNode)),
+    readFacts: (needs, now) => SqlErrors.asStorageErrors(readFacts(sql, needs, now, place.isApart)),
     findAnswers: (refs, now) =>
       Effect.andThen(
         send(StoredAnswers.lock(sql, refs)),
@@ -87,26 +80,25 @@ export const make = ({
 
 /**
  * Returns the writes of a batch: one statement with a part for each table, after the changes of outbox rows that the parts
- * write as well. On a node of Citus, writes that need no others are statements of their own: Citus copies plain inserts, and keeps
- * the plans of simple changes, but writes the rows of an insert that is a part into a file first.
+ * write as well. Where statements are `apart`, writes that need no others are statements of their own, with plain inserts.
  */
 const writeStatements = (
   sql: Client<SqlError.SqlError>,
   readModels: ReadonlyArray<ReadModel>,
   { changedStreams, events, now, rows }: Write,
-  { isOnNode, schema }: Place,
+  { isApart, schema }: TablePlace,
 ): ReadonlyArray<Statement<object, SqlError.SqlError>> => {
   const writes: Array<Writes> = []
-  for (const model of readModels) writes.push(modelWrites(sql, model, changedStreams, isOnNode))
+  for (const model of readModels) writes.push(modelWrites(sql, model, changedStreams, isApart))
   for (const [, part] of BatchParts.all) {
     const ofPart = rows.of(part)
-    if (ofPart.length > 0) writes.push(part.write?.(sql, ofPart, { changedStreams, now, isOnNode }) ?? {})
+    if (ofPart.length > 0) writes.push(part.write?.(sql, ofPart, { changedStreams, now, isApart }) ?? {})
   }
   const before = writes.flatMap((each) => each.before ?? [])
   const separable = writes.flatMap((each) => each.separable ?? [])
   const joint = writes.flatMap((each) => each.joint ?? [])
-  // Events follow all tables on a node, because these are locked before positions are taken.
-  const [parts, apart] = isOnNode
+  // Apart, events follow all tables, because these are locked before positions are taken.
+  const [parts, apart] = isApart
     ? [joint, [...separable, insertEvents(sql, events, now)]]
     : [[insertEvents(sql, events, now), ...separable, ...joint], []]
   return [
@@ -121,11 +113,11 @@ const modelWrites = (
   sql: Client<SqlError.SqlError>,
   model: ReadModel,
   changedStreams: ReadonlyArray<ChangedStream>,
-  isOnNode: boolean,
+  isApart: boolean,
 ): Writes => {
-  const { changed, insert, insertOnNode, update, write } = model
-  if (isOnNode && insertOnNode !== undefined)
-    return { separable: partOf(rowsOf(model, changedStreams), (rows) => insertOnNode(sql, rows)), joint: [] }
+  const { changed, insert, insertApart, update, write } = model
+  if (isApart && insertApart !== undefined)
+    return { separable: partOf(rowsOf(model, changedStreams), (rows) => insertApart(sql, rows)), joint: [] }
   if (insert === undefined)
     return { separable: [], joint: partOf(rowsOf(model, changedStreams), (rows) => write(sql, rows)) }
   const begun = changedStreams.filter(begins)
@@ -139,7 +131,7 @@ const modelWrites = (
 const partOf = <A>(rows: ReadonlyArray<A>, part: (rows: ReadonlyArray<A>) => Fragment): ReadonlyArray<Fragment> =>
   rows.length === 0 ? [] : [part(rows)]
 
-/** The wake-ups of the first cell are the answer of its statement. Citus adds no jobs beside the tables of another cell. */
+/** The wake-ups of home are the answer of its statement. Elsewhere jobs may not be added beside the tables. */
 const withWakeUps = (
   sql: Client<SqlError.SqlError>,
   parts: ReadonlyArray<Fragment>,
@@ -148,7 +140,7 @@ const withWakeUps = (
 ): ReadonlyArray<Statement<object, SqlError.SqlError>> => {
   const ctes = parts.map((part, nth) => sql`${sql.literal(`part_${nth}`)} AS (${part})`)
   const wakeUps = WakeUps.jobs(sql, kinds, schema)
-  if (schema === FIRST && kinds.length > 0) return [sql`WITH ${sql.csv(ctes)} ${wakeUps}`]
+  if (schema === HOME.schema && kinds.length > 0) return [sql`WITH ${sql.csv(ctes)} ${wakeUps}`]
   const written = ctes.length === 0 ? [] : [sql`WITH ${sql.csv(ctes)} SELECT 1 AS written`]
   return kinds.length === 0 ? written : [...written, sql`${wakeUps}`]
 }

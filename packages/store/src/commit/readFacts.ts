@@ -13,18 +13,18 @@ interface FactRow {
   readonly fact: object
 }
 
-/** Reads the needs of all commits of a batch in one statement, or on a node of Citus in statements that are sent together. */
+/** Reads the needs of all commits of a batch in one statement, or `apart` in statements of one table that are sent together. */
 export const readFacts = Effect.fnUntraced(function* <E>(
   sql: Client<E>,
   needs: ReadonlyArray<BatchParts.AccountNeeds>,
   now: string,
-  isOnNode = false,
+  isApart = false,
 ) {
   const queries: Array<NamedQuery> = []
   for (const [name, part] of BatchParts.all)
     for (const query of part.read?.(sql, needs, now) ?? []) queries.push({ ...query, name })
   const rows = new Map<string, Array<object>>()
-  for (const { fact, name } of yield* isOnNode ? readApart(sql, queries) : readTogether(sql, queries)) {
+  for (const { fact, name } of yield* isApart ? readApart(sql, queries) : readTogether(sql, queries)) {
     const ofPart = rows.get(name)
     if (ofPart === undefined) rows.set(name, [fact])
     else ofPart.push(fact)
@@ -46,14 +46,14 @@ const readTogether = <E>(sql: Client<E>, queries: ReadonlyArray<NamedQuery>) => 
 }
 
 /**
- * Reads each kind of facts by a statement of its own. Citus keeps the plan of a query of one table; one of several it plans and
- * takes apart each time, which costs ten times as much.
+ * Reads each kind of facts by a statement of its own, where one of several tables would be planned each time, which costs ten
+ * times as much.
  */
 const readApart = <E>(sql: Client<E>, queries: ReadonlyArray<NamedQuery>) =>
   Effect.map(
     Effect.forEach(
       queries,
-      (query) => Effect.map(rowsOnNode(sql, query), (rows) => rows.map((fact) => ({ name: query.name, fact }))),
+      (query) => Effect.map(rowsApart(sql, query), (rows) => rows.map((fact) => ({ name: query.name, fact }))),
       {
         concurrency: "unbounded",
       },
@@ -61,10 +61,10 @@ const readApart = <E>(sql: Client<E>, queries: ReadonlyArray<NamedQuery>) =>
     (rows) => rows.flat(),
   )
 
-const rowsOnNode = <E>(
+const rowsApart = <E>(
   sql: Client<E>,
-  { name, onNode, rows, writes }: NamedQuery,
+  { apart, name, rows, writes }: NamedQuery,
 ): Effect.Effect<ReadonlyArray<object>, E> => {
-  if (onNode !== undefined) return onNode(sql)
+  if (apart !== undefined) return apart(sql)
   return writes === true ? sql<object>`WITH ${sql(name)} AS (${rows}) SELECT * FROM ${sql(name)}` : sql<object>`${rows}`
 }

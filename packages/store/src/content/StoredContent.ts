@@ -42,10 +42,10 @@ export const hashes = (sha256s: ReadonlyArray<string>) =>
   Arrays.byteas(sha256s.map((sha256) => Buffer.from(sha256, "hex")))
 
 /**
- * Returns the part of a statement that inserts content, or counts one more use of content that is there. On a node of Citus the
- * rows are its values: others would be written into a file first.
+ * Returns the part of a statement that inserts content, or counts one more use of content that is there. Where
+ * statements are apart the rows are its values: others would be written into a file first.
  */
-export const insert = (sql: Client<unknown>, rows: ReadonlyArray<ContentRow>, isOnNode = false): Fragment => {
+export const insert = (sql: Client<unknown>, rows: ReadonlyArray<ContentRow>, isApart = false): Fragment => {
   const stored = new Map<string, ContentRow & StoredBytes & { readonly uses: number }>()
   for (const row of rows) {
     const key = `${row.account_id} ${row.sha256}`
@@ -55,7 +55,7 @@ export const insert = (sql: Client<unknown>, rows: ReadonlyArray<ContentRow>, is
   }
   // Locked in one order by all batches.
   const added = [...stored].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
-  const values = isOnNode
+  const values = isApart
     ? sql`VALUES ${sql.csv(
         added.map(
           ({ account_id, bytes, compressed, expires_on, sha256, uses }) =>
@@ -75,5 +75,5 @@ export const insert = (sql: Client<unknown>, rows: ReadonlyArray<ContentRow>, is
 }
 
 export const part: BatchPart<object, unknown, ContentRow> = {
-  write: (sql, rows, { isOnNode }) => ({ separable: [insert(sql, rows, isOnNode)] }),
+  write: (sql, rows, { isApart }) => ({ separable: [insert(sql, rows, isApart)] }),
 }

@@ -1,18 +1,17 @@
 import type { AccountId, EmailId, UnreadReportId } from "@waybill/domain/values/Id"
 import { Data, Effect, Metric, Option } from "effect"
 import * as AccountWrites from "../locks/AccountWrites.ts"
-import * as Cells from "../routing/Cells.ts"
-import { inCell } from "../routing/CurrentCell.ts"
+import * as Databases from "../routing/Databases.ts"
 import * as AccountLocks from "../locks/AccountLocks.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as Metrics from "../log/Metrics.ts"
 import { Sql } from "../postgres/Sql.ts"
-import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
+import { away, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Unread reports that are kept of one account. */
 export const MAX_UNREAD_PER_ACCOUNT = 20
-/** Bytes of all unread reports of a cell, as they arrived. */
+/** Bytes of all unread reports of a database, as they arrived. */
 export const MAX_UNREAD_BYTES = 256 * 1024 * 1024
 /** Age at which the hourly task removes an unread report. */
 export const KEPT_DAYS = 30
@@ -58,22 +57,14 @@ interface ArrivedReport {
 }
 
 /**
- * Stores a report for every return path of a cell that it was sent to, or for none of them if a bound is reached. Skips return paths
+ * Stores a report for every return path that it was sent to, or for none of a database if a bound is reached. Skips return paths
  * whose message was removed by retention meanwhile. Returns the ids of the stored reports.
  */
 export const keep = Effect.fn("UnreadReports.keep")(function* (arrived: ArrivedReport) {
   const sql = yield* Sql
-  const inserts = Effect.gen(function* () {
-    const { of } = yield* Cells.Cells
-    const located = yield* Effect.forEach(arrived.addressed, (each) =>
-      Effect.map(of(each.account_id), (cell) => ({ cell, each })),
-    )
-    return yield* Effect.forEach(
-      Map.groupBy(located, ({ cell }) => cell),
-      ([cell, ofCell]) =>
-        inCell(cell, sql.withTransaction(insert(sql, { ...arrived, addressed: ofCell.map(({ each }) => each) }))),
-    )
-  })
+  const inserts = Effect.flatMap(Databases.group(arrived.addressed), (placed) =>
+    Effect.forEach(placed, ({ rows, run }) => run(sql.withTransaction(insert(sql, { ...arrived, addressed: rows })))),
+  )
   const stored = (yield* AccountWrites.retryMoved<ReadonlyArray<ReadonlyArray<UnreadReportId>>, Full, never>(
     inserts,
   ).pipe(Effect.tapError(() => Effect.sync(() => countUnread("refused", 1))))).flat()
@@ -109,15 +100,15 @@ const insert = Effect.fnUntraced(function* (
   return stored
 })
 
-/** Unread reports of one account, or of all accounts in cells that answer in time, oldest first. For operators. */
+/** Unread reports of one account, or of all accounts in databases that answer in time, oldest first. For operators. */
 export const list = Effect.fn("UnreadReports.list")(function* (account_id?: string) {
   const sql = yield* Sql
   const rows = sql<UnreadReport>`
     SELECT ${columns(sql)} FROM unread_reports
     ${account_id === undefined ? sql.literal("") : sql`WHERE account_id = ${account_id}`}
     ORDER BY received_at, id`
-  if (account_id !== undefined) return yield* Cells.rowsInTimeOfAccount(account_id, rows)
-  const found = yield* Cells.rowsInTime(rows)
+  if (account_id !== undefined) return yield* Databases.rowsInTimeOfAccount(account_id, rows)
+  const found = yield* Databases.rowsInTime(rows)
   return { ...found, rows: found.rows.toSorted((a, b) => (a.received_at < b.received_at ? -1 : 1)) }
 })
 
@@ -126,7 +117,9 @@ export const find = Effect.fn("UnreadReports.find")(function* (id: string) {
   const sql = yield* Sql
   const search = sql<UnreadReport & { readonly bytes: Uint8Array }>`
     SELECT ${columns(sql)}, bytes FROM unread_reports WHERE id = ${id}`
-  return yield* Cells.findFirst(Effect.map(search, ([row]) => Option.fromUndefinedOr(row)))
+  const { missing, rows } = yield* Databases.rowsInTime(search)
+  if (rows.length === 0 && missing.length > 0) return yield* away()
+  return Option.fromUndefinedOr(rows[0])
 })
 
 export const remove = Effect.fn("UnreadReports.remove")(function* (account_id: AccountId, id: UnreadReportId) {

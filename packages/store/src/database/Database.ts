@@ -4,12 +4,12 @@ import { Reactivity } from "effect/reactivity"
 import { SqlClient, SqlError } from "effect/sql"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import * as Sockets from "../postgres/Sockets.ts"
-import * as CellClient from "../routing/CellClient.ts"
+import * as RoutedClient from "../routing/RoutedClient.ts"
 import * as CellName from "../routing/CellName.ts"
 import { Cells } from "../routing/Cells.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as Directory from "../routing/directory/Directory.ts"
-import * as PerCell from "../routing/PerCell.ts"
+import * as PerDatabase from "../routing/PerDatabase.ts"
 import { away, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import * as ServerSockets from "./ServerSockets.ts"
 import * as Session from "./Session.ts"
@@ -35,9 +35,9 @@ export const layer = (options: Options) =>
           const sockets = Sockets.make(() => options.url)
           const cells = yield* Directory.make(yield* openDirectory(options, sockets), (cell) => poolOf(cell))
           const opened = Effect.flatMap(CurrentCell, (cell) => openCell(options, sockets, cell))
-          const pools = yield* Effect.provideService(PerCell.make(opened), Cells, cells)
-          const poolOf: CellClient.ClientOf = (cell) => Effect.map(pools.at(cell), (pool) => pool.sql)
-          const sql = yield* CellClient.make(pools.first.sql, poolOf)
+          const pools = yield* Effect.provideService(PerDatabase.make(opened), Cells, cells)
+          const poolOf: RoutedClient.ClientOf = (cell) => Effect.map(pools.at(cell), (pool) => pool.sql)
+          const sql = yield* RoutedClient.make(pools.first.sql, poolOf)
           return Context.make(PgClient.PgClient, sql as PgClient.PgClient).pipe(
             Context.add(SqlClient.SqlClient, sql),
             Context.add(Sockets.Sockets, {

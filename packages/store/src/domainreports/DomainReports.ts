@@ -4,8 +4,7 @@ import { Duration, Effect } from "effect"
 import { sendingDomains } from "../postgres/sendingDomains.ts"
 import { createHash } from "node:crypto"
 import * as AccountWrites from "../locks/AccountWrites.ts"
-import * as Cells from "../routing/Cells.ts"
-import { inCell } from "../routing/CurrentCell.ts"
+import * as Databases from "../routing/Databases.ts"
 import { Sql } from "../postgres/Sql.ts"
 import { type StoreUnavailable, away } from "../postgres/StoreUnavailable.ts"
 
@@ -47,17 +46,17 @@ export interface Target {
 
 export type Outcome = "recorded" | "duplicate" | "unknown_domain" | "too_many"
 
-/** Time limit for the transaction of one cell. */
+/** Time limit for the transaction of one database. */
 const WRITE_WITHIN = Duration.seconds(10)
 
 /**
- * Returns the domains with these names in all accounts, and the cells that do not answer. Only those whose DNS is verified now: anybody can add the domain
+ * Returns the domains with these names in all accounts, and the databases that do not answer. Only those whose DNS is verified now: anybody can add the domain
  * of somebody else, and must not read its reports.
  */
 export const targets = Effect.fn("DomainReports.targets")(function* (names: ReadonlyArray<string>) {
   const sql = yield* Sql
   const ofAll = sql`md5(name) IN (SELECT md5(wanted) FROM unnest(${names}::text[]) AS wanted)`
-  const { missing, rows } = yield* Cells.rowsOfDomains(
+  const { missing, rows } = yield* Databases.rowsOfDomains(
     names,
     (account_ids) => sql<Target>`
     SELECT account_id, id AS domain_id, name FROM domains
@@ -77,8 +76,8 @@ export type Write = (
 ) => Effect.Effect<unknown, StoreUnavailable>
 
 /**
- * Counts a report once for each domain, with its rows, in one transaction per cell, all of them at once. A report that was
- * counted before changes nothing, so that it can be recorded again after a failure in one of the cells.
+ * Counts a report once for each domain, with its rows, in one transaction per database, all of them at once. A report that was
+ * counted before changes nothing, so that it can be recorded again after a failure in one of them.
  */
 export const record = Effect.fn("DomainReports.record")(function* (
   heading: Heading,
@@ -87,13 +86,9 @@ export const record = Effect.fn("DomainReports.record")(function* (
 ) {
   const sql = yield* Sql
   if (found.length === 0) return "unknown_domain" satisfies Outcome
-  const cells = yield* Cells.byCell(new Set(found.map(({ account_id }) => account_id)))
   const exits = yield* Effect.forEach(
-    cells,
-    ([cell, accounts]) => {
-      const targets = inOrder(found.filter(({ account_id }) => accounts.includes(account_id)))
-      return Effect.exit(inCell(cell, recordAll(sql, heading, targets, write)))
-    },
+    yield* Databases.group(inOrder(found)),
+    ({ rows, run }) => Effect.exit(run(recordAll(sql, heading, rows, write))),
     { concurrency: "unbounded" },
   )
   const outcomes: Array<Outcome> = []
@@ -101,7 +96,7 @@ export const record = Effect.fn("DomainReports.record")(function* (
   return best(outcomes)
 })
 
-/** Records a report for domains of the fiber's cell. */
+/** Records a report for domains of the fiber's database. */
 const recordAll = (
   sql: Sql,
   heading: Heading,

@@ -8,10 +8,8 @@ import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Team from "@waybill/domain/account/Team"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Result } from "effect"
-import * as CellClient from "../routing/CellClient.ts"
-import type { CellName } from "../routing/CellName.ts"
-import { Cells } from "../routing/Cells.ts"
-import * as ReachableCells from "../routing/ReachableCells.ts"
+import * as RoutedClient from "../routing/RoutedClient.ts"
+import * as Reachable from "../routing/Reachable.ts"
 import { StrayAccounts } from "../routing/StrayAccounts.ts"
 import * as MoveSteps from "../moves/MoveSteps.ts"
 import * as Session from "../database/Session.ts"
@@ -23,7 +21,7 @@ import * as EraseStats from "./EraseStats.ts"
 import * as EraseWords from "./EraseWords.ts"
 import { appendInTransaction } from "../commit/EventStore.ts"
 import type { LogTransaction } from "../commit/LogStorage.ts"
-import * as PipelinedConnection from "../routing/PipelinedConnection.ts"
+import * as PipelinedConnection from "../database/PipelinedConnection.ts"
 import * as Mask from "./Mask.ts"
 import { maskStream } from "./maskStream.ts"
 import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
@@ -50,14 +48,14 @@ export interface Erased {
   readonly accounts: ReadonlyMap<AccountId, { readonly streams: number; readonly events: number }>
   /** Copies of the address that were not erased, with the reason. */
   readonly remaining: ReadonlyArray<RemainingCopy>
-  /** Cells that did not answer, in which nothing was erased, or not all. */
-  readonly unreachable: ReadonlyArray<CellName>
-  /** Cells of several in which the address remains for now, with the reason. */
+  /** Databases that did not answer, in which nothing was erased, or not all. */
+  readonly unreachable: ReadonlyArray<string>
+  /** Databases of several in which the address remains for now, with the reason. */
   readonly refused: ReadonlyArray<Refused>
 }
 
 export interface Refused {
-  readonly cell: CellName
+  readonly cell: string
   readonly why: string
 }
 
@@ -69,10 +67,10 @@ export const BATCH_STREAMS = 50
 const TRIES = 5
 const SETTINGS = { plan_cache_mode: Session.SESSION.plan_cache_mode } as const
 
-/** Finds the histories of all cells that answer that name the address: those that can be changed, and those that only their owner can change. */
+/** Finds the histories of all databases that answer that name the address: those that can be changed, and those that only their owner can change. */
 export const find = Effect.fn("Erase.find")(function* (address: Address.Address) {
   const sql = yield* Sql
-  const { rows: affected, unreachable } = yield* ReachableCells.rowsOf(
+  const { rows: affected, unreachable } = yield* Reachable.rowsOf(
     AffectedStreams.find(sql, address, Mask.make(address, address)),
   )
   return {
@@ -83,36 +81,34 @@ export const find = Effect.fn("Erase.find")(function* (address: Address.Address)
 })
 
 /**
- * Removes an address from the log, the read models and the contents of all cells that answer, some histories per
- * transaction. May be stopped at any time and run again, also for the cells that did not answer, or in which a rebuild runs.
- * An account whose move was stopped is erased in both of its cells.
+ * Removes an address from the log, the read models and the contents of all databases that answer, some histories per
+ * transaction. May be stopped at any time and run again, also for those that did not answer, or in which a rebuild runs.
+ * An account whose move was stopped is erased in both of its databases.
  */
 export const erase = Effect.fn("Erase.erase")(function* (address: Address.Address, replacement: Address.Address) {
-  const sql = yield* Sql
-  const { isCertainlyAlone } = yield* Cells
-  const inAll = ReachableCells.each(eraseHere(address, replacement))
-  const { results, unreachable } = yield* isCertainlyAlone() ? inAll : MoveSteps.whileNoneMoves(sql, inAll)
+  const inAll = Reachable.each(eraseHere(address, replacement))
+  const { results, unreachable } = yield* MoveSteps.whileNoneMoves(yield* Sql, inAll)
   yield* EraseWords.eraseViews(address, Mask.make(address, replacement))
   const refused = results.flatMap(([cell, { underWay }]) => (underWay === undefined ? [] : [{ cell, underWay }]))
   if (results.length === 1 && unreachable.length === 0 && refused[0] !== undefined) return yield* refused[0].underWay
-  // Only all cells together say that a user is a member no more.
+  // Only all databases together say that a user is a member no more.
   if (unreachable.length + refused.length === 0) yield* deleteUsers(yield* HomeSql, address)
   return {
     accounts: new Map(results.flatMap(([, { accounts }]) => [...accounts])),
     remaining: withoutRepeated(results.flatMap(([, { remaining }]) => remaining)),
     unreachable,
     refused: refused.map(({ cell, underWay }) => ({ cell, why: underWay.message })),
-  }
+  } satisfies Erased
 })
 
-/** An account whose move was stopped has the same copies in two cells. */
+/** An account whose move was stopped has the same copies in two databases. */
 const withoutRepeated = (copies: ReadonlyArray<RemainingCopy>): ReadonlyArray<RemainingCopy> => [
   ...new Map(copies.map((copy) => [`${copy.account_id} ${copy.stream} ${copy.stream_id}`, copy])).values(),
 ]
 
-/** Removes an address from the fiber's cell, unless and until a rebuild is under way there. */
+/** Removes an address from the fiber's database, unless and until a rebuild is under way there. */
 const eraseHere = Effect.fnUntraced(function* (address: Address.Address, replacement: Address.Address) {
-  const sql = yield* CellClient.here(yield* Sql)
+  const sql = yield* RoutedClient.here(yield* Sql)
   const mask = Mask.make(address, replacement)
   const log = PostgresLogStorage.make({
     sql,
@@ -122,7 +118,7 @@ const eraseHere = Effect.fnUntraced(function* (address: Address.Address, replace
   const accounts = new Map<AccountId, { streams: number; events: number }>()
   const remaining: Array<RemainingCopy> = []
   const strays = yield* StrayAccounts
-  /** Counts of the accounts that are in this cell. */
+  /** Counts of the accounts that are in this database. */
   const own = () => new Map([...accounts].filter(([account_id]) => !strays.has(Livemode.liveAccountOf(account_id))))
   const checked = yield* Effect.result(StreamRemoval.requireNoRebuild(sql, KINDS))
   if (Result.isFailure(checked))

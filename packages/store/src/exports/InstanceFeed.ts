@@ -1,4 +1,4 @@
-import { Duration, Effect, Exit } from "effect"
+import { Duration, Effect } from "effect"
 import * as PositionNumbers from "../cells/PositionNumbers.ts"
 import * as Feed from "../feed/Feed.ts"
 import type { Stored } from "../log/RecordedEvents.ts"
@@ -6,6 +6,7 @@ import type * as PackedEvent from "../packed/PackedEvent.ts"
 import { Sql } from "../postgres/Sql.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as Cells from "../routing/Cells.ts"
+import * as Databases from "../routing/Databases.ts"
 import { HomeSql } from "../routing/HomeSql.ts"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
 import type * as FeedCursor from "./FeedCursor.ts"
@@ -44,20 +45,22 @@ const readOnce = Effect.fnUntraced(function* (from: FeedCursor.FeedCursor, limit
   const before = yield* ArrivedAccounts.look(home, from.since)
   const { refresh } = yield* Cells.Cells
   yield* refresh
-  const visits = yield* Cells.visits
-  const ends = yield* Effect.forEach(visits, (visit) => inTime(visit, endOf(sql)), { concurrency: "unbounded" })
-  const places = FeedPlaces.make(from, new Map(visits.map(({ cell }, nth) => [cell, ends[nth]])))
-  const missing = visits.flatMap(({ cell }, nth) => (ends[nth] === undefined ? [cell] : []))
+  const visits = yield* Databases.all
+  const ends = yield* Effect.forEach(visits, (visit) => Databases.inTime(visit, endOf(sql), READ_WITHIN), {
+    concurrency: "unbounded",
+  })
+  const places = FeedPlaces.make(from, new Map(visits.map(({ name }, nth) => [name, ends[nth]])))
+  const missing = visits.flatMap(({ name }, nth) => (ends[nth] === undefined ? [name] : []))
   const nothing: InstancePage = { events: [], cursor: from, more: false, missing }
   // The number of its server is not known, so nobody can say which events of other cells came from there.
   if (places === undefined) return nothing
-  const reached = visits.filter(({ cell }) => !missing.includes(cell))
+  const reached = visits.filter(({ name }) => !missing.includes(name))
   const pages = yield* Effect.forEach(
     reached,
-    (visit) => inTime(visit, unread(sql, places, visit.cell, before.cells, limit)),
+    (visit) => Databases.inTime(visit, unread(sql, places, visit.name, before.cells, limit), READ_WITHIN),
     { concurrency: "unbounded" },
   )
-  const lost = reached.filter((_, nth) => pages[nth] === undefined).map(({ cell }) => cell)
+  const lost = reached.filter((_, nth) => pages[nth] === undefined).map(({ name }) => name)
   // Events of an account in one of them may come before those that were found.
   if (lost.length > 0) return { ...nothing, missing: [...missing, ...lost] }
   if (!(yield* ArrivedAccounts.isSame(home, before))) return undefined
@@ -80,14 +83,6 @@ const readOnce = Effect.fnUntraced(function* (from: FeedCursor.FeedCursor, limit
     missing,
   } satisfies InstancePage
 })
-
-/** Runs work in a cell, and returns undefined if it does not answer in time. Without the first cell nothing is known. */
-const inTime = <A, E, R>({ cell, run }: Cells.Visit, work: Effect.Effect<A, E, R>) =>
-  cell === FIRST
-    ? run(work)
-    : Effect.map(Effect.exit(Effect.timeout(run(work), READ_WITHIN)), (exit) =>
-        Exit.isSuccess(exit) ? exit.value : undefined,
-      )
 
 /** How far a cell can be read now. */
 const endOf = Effect.fnUntraced(function* (sql: Sql) {

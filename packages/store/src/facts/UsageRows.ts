@@ -31,7 +31,7 @@ const hold = (sql: Client<unknown>, accounts: ReadonlyArray<string>, months: Rea
   ON CONFLICT (account_id, month) DO UPDATE SET accepted = u.accepted
   RETURNING account_id, month, accepted::float8 AS accepted`
 
-/** Like `hold`, in statements of one table, of which Citus keeps the plans; only the first message of a month needs two. */
+/** Like `hold`, in statements of one table, of which the plans are kept (`TablePlace`); only the first message of a month needs two. */
 const holdApart = Effect.fnUntraced(function* <E>(
   sql: Client<E>,
   accounts: ReadonlyArray<string>,
@@ -51,7 +51,7 @@ const holdApart = Effect.fnUntraced(function* <E>(
 /** Changes the usage of months whose rows are locked. */
 const add = (sql: Client<unknown>, entries: ReadonlyArray<AddedUsage>): Fragment => {
   const keys = Arrays.texts(entries.map(({ account_id, month }) => `${account_id} ${month}`))
-  // A statement of one table, of which Citus keeps the plan.
+  // A statement of one table, of which the plan is kept.
   return sql`
   UPDATE monthly_usage SET accepted = greatest(0, accepted
     + (${Arrays.ints(entries.map(({ delta }) => delta))})[array_position(${keys}, account_id || ' ' || month)])
@@ -69,7 +69,7 @@ export const part: BatchPart<Needs, (account: AccountId, month: string) => numbe
   read: (sql, needs) => {
     const { accounts, names } = pairs(needs, ({ month }) => month)
     if (names.length === 0) return []
-    return [{ rows: hold(sql, accounts, names), writes: true, onNode: (node) => holdApart(node, accounts, names) }]
+    return [{ rows: hold(sql, accounts, names), writes: true, apart: (client) => holdApart(client, accounts, names) }]
   },
   fact: (rows) => {
     const find = byName<UsageFact>(rows, ({ month }) => month)

@@ -1,7 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Duration, Effect, Layer, Metric, Option, type Redacted } from "effect"
-import { FIRST } from "../routing/CellName.ts"
-import { CurrentCell } from "../routing/CurrentCell.ts"
+import * as Databases from "../routing/Databases.ts"
 import * as Cursors from "./Cursors.ts"
 import { KEEPALIVE_AFTER } from "../postgres/Sockets.ts"
 import * as Session from "../database/Session.ts"
@@ -203,8 +202,8 @@ const make = Effect.fnUntraced(function* (options: Options) {
       ),
     read: (account_id, clientPosition, effect) =>
       Effect.gen(function* () {
-        // The replica is that of the first cell's server.
-        if ((yield* CurrentCell) !== FIRST) return yield* effect
+        // The replica is that of home.
+        if (!(yield* Databases.isHome)) return yield* effect
         // A position that cannot be decrypted was not issued here: the primary is the safe choice.
         const named = latestNamed(cursors, account_id, clientPosition) ?? NEVER
         const needed =

@@ -7,7 +7,7 @@ import type { Client } from "../postgres/Sql.ts"
 
 /**
  * Locks the keys of answers until the end of the transaction, in one order: of several with a key, the others wait for the answer to the
- * first. Names the positions, as every lock of a cell, so that a node of Citus that the cell has left refuses it.
+ * first. Names the positions, so that a server that the database has left refuses it (`AccountLocks`).
  */
 export const lock = <E>(sql: Client<E>, refs: ReadonlyArray<IdempotencyRef>) => sql`
   SELECT count(taken) AS locks, (SELECT 1 FROM event_position) AS is_here FROM (

@@ -29,7 +29,7 @@ const taking = <E>(sql: Client<E>, { accounts, isExclusive }: TransactionScope) 
 
 /**
  * Shares the locks of accounts until the end of the transaction, in the order in which batches take them. Names the positions, as
- * every lock of a cell, so that a node of Citus that the cell has left refuses it.
+ * every lock, so that a server that the database has left refuses it: they are there no more.
  */
 export const share = <E>(sql: Client<E>, accounts: ReadonlyArray<string>) => sql`
   SELECT locks, (SELECT 1 FROM event_position) AS is_here

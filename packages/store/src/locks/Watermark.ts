@@ -1,14 +1,14 @@
 import type { Fragment } from "effect/sql/Statement"
-import { FIRST } from "../routing/CellName.ts"
+import * as Databases from "../routing/Databases.ts"
 import type { Client } from "../postgres/Sql.ts"
 
 /**
  * Key spaces of the announcements among the 64-bit advisory locks: 16 bits, then 48 bits of position. pg_locks shows the
- * upper half of a key as classid and the lower half as objid. The first cell has the bits that spell WB. Each other cell has
- * others, so that a slow writer holds up only the readers of its own cell; two that share theirs only wait for each other.
+ * upper half of a key as classid and the lower half as objid. Home has the bits that spell WB. Each other database has
+ * others, so that a slow writer holds up only the readers of its own; two that share theirs only wait for each other.
  */
-const FIRST_SPACE = 0x5742
-const SPACE = `(CASE current_schema() WHEN '${FIRST}' THEN ${FIRST_SPACE} ELSE hashtext(current_schema()) & 32767 END)::bigint`
+const HOME_SPACE = 0x5742
+const SPACE = `(CASE current_schema() WHEN '${Databases.home.name}' THEN ${HOME_SPACE} ELSE hashtext(current_schema()) & 32767 END)::bigint`
 const POSITION_BITS = 0xffff_ffff_ffffn
 
 /**

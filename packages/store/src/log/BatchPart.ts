@@ -51,8 +51,8 @@ export interface Query {
   readonly rows: Fragment
   /** Whether the query locks the rows by writing them. There is one such query of a part. */
   readonly writes?: true
-  /** Reads the rows on a node of Citus, if the query is none of which it keeps the plan. */
-  readonly onNode?: <E>(sql: Client<E>) => Effect.Effect<ReadonlyArray<object>, E>
+  /** Reads the rows `apart`, if the query is none of which the plan is kept there (`TablePlace`). */
+  readonly apart?: <E>(sql: Client<E>) => Effect.Effect<ReadonlyArray<object>, E>
 }
 
 export interface DecidedBatch<Fact> {
@@ -65,15 +65,15 @@ export interface DecidedBatch<Fact> {
 export interface WrittenBatch {
   readonly changedStreams: ReadonlyArray<ChangedStream>
   readonly now: string
-  /** Whether the tables are on a node of Citus. */
-  readonly isOnNode: boolean
+  /** Whether statements of one table are faster (`TablePlace`). */
+  readonly isApart: boolean
 }
 
 /** Parts of the statement that writes a batch. */
 export interface Writes {
   /** Statements before it, of rows that it writes as well. */
   readonly before?: ReadonlyArray<Fragment>
-  /** Parts that are statements of their own on a node of Citus. */
+  /** Parts that are statements of their own `apart`. */
   readonly separable?: ReadonlyArray<Fragment>
   /** Parts of the statement there as well. */
   readonly joint?: ReadonlyArray<Fragment>

@@ -12,6 +12,7 @@ import * as DirectoryNames from "../readmodels/DirectoryNames.ts"
 import * as AccountLocks from "../locks/AccountLocks.ts"
 import { KINDS } from "../outbox/OutboxRow.ts"
 import * as WakeUps from "../outbox/WakeUps.ts"
+import * as Databases from "../routing/Databases.ts"
 import * as RequestLogDays from "../requests/RequestLogDays.ts"
 import { copyWhileInUse } from "./copyWhileInUse.ts"
 import * as ComparedRows from "./ComparedRows.ts"
@@ -70,7 +71,7 @@ export const move = Effect.fn("AccountMove.move")(function* (
       yield* report(`copying from ${move.from} to ${to} while the account is in use`)
       yield* move.noticed
       yield* inCell(move.from, MoveTerms.untilIdle(sql, move.accounts))
-      yield* RequestLogDays.copyDays(move.from, to)
+      yield* RequestLogDays.copyDays(Databases.named(move.from), Databases.named(to))
       const copy = inCell(to, MoveTerms.patiently(sql, MovedRows.copyAll(sql, move, move.tables)))
       const compare = inCell(to, MoveTerms.patiently(sql, ComparedRows.take(sql, bothOf(move), move.tables)))
       let copied = yield* copyWhileInUse(sql, move, copy)

@@ -1,6 +1,7 @@
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import type { SqlConnection } from "effect/sql"
+import { Cells } from "../routing/Cells.ts"
 import * as AccountNames from "../routing/directory/AccountNames.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
@@ -55,6 +56,7 @@ export const alone = <A, E, R>(
 export const whileNoneMoves = <A, E, R>(sql: Sql, erasure: Effect.Effect<A, E, R>) =>
   Effect.scoped(
     Effect.gen(function* () {
+      if ((yield* Cells).isCertainlyAlone()) return yield* erasure
       const connection = yield* inCell(FIRST, sql.reserve)
       const run = (statement: string) =>
         SqlErrors.orUnavailable(

@@ -8,7 +8,7 @@ import * as EmailWords from "../search/EmailWords.ts"
 import * as EmailStatsFollower from "../statistics/EmailStatsFollower.ts"
 import * as LogTree from "../transparency/LogTree.ts"
 import type { Sql } from "../postgres/Sql.ts"
-import * as PipelinedConnection from "../routing/PipelinedConnection.ts"
+import * as PipelinedConnection from "../database/PipelinedConnection.ts"
 
 const FOLLOWERS: ReadonlyArray<Pick<Follower.Follower, "name" | "types" | "count" | "before">> = [
   EmailStatsFollower.follower,

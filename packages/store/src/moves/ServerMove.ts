@@ -10,8 +10,9 @@ import { KINDS } from "../outbox/OutboxRow.ts"
 import * as WakeUps from "../outbox/WakeUps.ts"
 import type { Sql } from "../postgres/Sql.ts"
 import { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
+import * as Databases from "../routing/Databases.ts"
 import * as RequestLogDays from "../requests/RequestLogDays.ts"
-import * as CellClient from "../routing/CellClient.ts"
+import * as RoutedClient from "../routing/RoutedClient.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as Cells from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
@@ -120,7 +121,7 @@ const bothOf =
 export const sideOf = Effect.fnUntraced(function* (sql: Sql, cell: CellName, schema: string) {
   const { serverOf } = yield* Cells.Cells
   const server = yield* serverOf(cell)
-  const { url } = server ?? (yield* inCell(FIRST, CellClient.here(sql))).driver.config
+  const { url } = server ?? (yield* inCell(FIRST, RoutedClient.here(sql))).driver.config
   if (url === undefined) return yield* Effect.die(new Error("the first cell has no address"))
   return { url, schema, server } satisfies StagedRows.Side
 })
@@ -128,7 +129,7 @@ export const sideOf = Effect.fnUntraced(function* (sql: Sql, cell: CellName, sch
 /** Makes the tables of days that the new cell lacks, and returns the servers of both cells. */
 const sidesOf = Effect.fnUntraced(function* (sql: Sql, { from, schemas, to }: Move) {
   // The first call of a day may have come meanwhile. This makes the tables of coming days too.
-  yield* RequestLogDays.copyDays(from, to)
+  yield* RequestLogDays.copyDays(Databases.named(from), Databases.named(to))
   return { source: yield* sideOf(sql, from, schemas.from), target: yield* sideOf(sql, to, schemas.to) }
 })
 

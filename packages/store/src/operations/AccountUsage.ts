@@ -1,6 +1,6 @@
 import { Duration, Effect } from "effect"
 import type { CellName } from "../routing/CellName.ts"
-import * as Cells from "../routing/Cells.ts"
+import * as Databases from "../routing/Databases.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
 import type { StoredAccount } from "../readmodels/Accounts.ts"
@@ -29,7 +29,7 @@ export const accounts = Effect.fn("AccountUsage.accounts")(function* (month: str
   const withCell = Effect.flatMap(CurrentCell, (cell) =>
     Effect.map(usages, (rows) => rows.map((row): AccountUsage => ({ ...row, cell }))),
   )
-  const { missing, rows } = yield* Cells.rowsInTime(withCell)
+  const { missing, rows } = yield* Databases.rowsInTime(withCell)
   return { rows: rows.toSorted((a, b) => (a.record.id < b.record.id ? -1 : 1)), missing }
 })
 
@@ -52,7 +52,7 @@ export const nodes = Effect.fn("AccountUsage.nodes")(function* () {
     (isOwn) => sql<{ readonly owner: string; readonly n: number }>`
       SELECT lease_owner AS owner, count(*)::int AS n FROM outbox WHERE lease_token IS NOT NULL AND ${isOwn} GROUP BY 1`,
   )
-  const leases = yield* Cells.rowsOfReachable(leased)
+  const { rows: leases } = yield* Databases.rowsInTime(leased)
   return processes.map((node) => {
     const own = leases.filter(({ owner }) => owner === node.id)
     return { ...node, leases: own.reduce((sum, { n }) => sum + n, 0) }

@@ -4,9 +4,9 @@ import * as CellSchema from "../cells/CellSchema.ts"
 import * as Placement from "../cells/Placement.ts"
 import { Sql } from "../postgres/Sql.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
-import * as Cells from "../routing/Cells.ts"
+import * as Databases from "../routing/Databases.ts"
 import { CurrentCell, inCell } from "../routing/CurrentCell.ts"
-import * as ReachableCells from "../routing/ReachableCells.ts"
+import * as Reachable from "../routing/Reachable.ts"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
 import type { State } from "./CellStates.ts"
 
@@ -89,10 +89,10 @@ export const proposal = Effect.fn("CellBalance.proposal")(function* () {
     )
     return rows.map((row): AccountLoad => ({ ...row, cell }))
   })
-  const { missing, rows } = yield* Cells.rowsInTime(here)
+  const { missing, rows } = yield* Databases.rowsInTime(here)
   if (missing.length > 0)
     return yield* new CellSchema.CellRefused({
-      message: `${missing.join(", ")} does not answer, so its load is not known. ${ReachableCells.ifLost(missing)}`,
+      message: `${missing.join(", ")} does not answer, so its load is not known. ${Reachable.ifLost(missing)}`,
     })
   return propose(new Map(cells.map(({ name, state }) => [name, state])), rows)
 })

@@ -2,7 +2,8 @@ import { Effect, Exit } from "effect"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
 import * as DatabaseUrl from "../postgres/DatabaseUrl.ts"
-import { ANSWER_WITHIN, Cells, schemaOf } from "../routing/Cells.ts"
+import { Cells, schemaOf } from "../routing/Cells.ts"
+import * as Databases from "../routing/Databases.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
 import * as Feed from "../feed/Feed.ts"
@@ -37,7 +38,7 @@ export const list = Effect.fn("CellList.list")(
             cell.name,
             Effect.flatMap(schemaOf(cell.name), (schema) => known(sql, schema, hasCitus)),
           ).pipe(Effect.provideService(StrayAccounts.StrayAccounts, strays.get(cell.name) ?? StrayAccounts.NONE))
-          const exit = yield* Effect.exit(Effect.timeout(counting, ANSWER_WITHIN))
+          const exit = yield* Effect.exit(Effect.timeout(counting, Databases.ANSWER_WITHIN))
           const node = nodes.get(cell.name) ?? (yield* serverOf(cell.name)) ?? null
           return { ...cell, node, ...(Exit.isSuccess(exit) ? exit.value : UNKNOWN) }
         }),
@@ -63,7 +64,7 @@ const known = Effect.fnUntraced(function* (sql: Sql, schema: string, hasCitus: b
   const [size] = yield* hasCitus && schema !== FIRST ? citusBytes(sql, schema) : bytes(sql, schema)
   const end = yield* Feed.watermark(sql)
   const lag = Epoch.distance(yield* Epoch.gaps(sql), counts?.after ?? end, end)
-  const { per_second, waiting } = yield* InstanceStats.cellLoad
+  const { per_second, waiting } = yield* InstanceStats.loadHere
   return {
     accounts: counts?.accounts ?? 0,
     emails: counts?.emails ?? 0,

@@ -5,7 +5,7 @@ import type { CellServer } from "../routing/CellKeys.ts"
 import { Cells } from "../routing/Cells.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
 import { inCell } from "../routing/CurrentCell.ts"
-import * as ReachableCells from "../routing/ReachableCells.ts"
+import * as Reachable from "../routing/Reachable.ts"
 import * as Directory from "../routing/directory/Directory.ts"
 import { Sql } from "../postgres/Sql.ts"
 
@@ -44,7 +44,7 @@ const isEmpty = Effect.fnUntraced(function* (sql: Sql, cell: CellName, server: C
     return yield* Effect.mapError(
       CellDatabase.isEmpty(server.url),
       ({ message }) =>
-        new CellSchema.CellRefused({ message: `${message.replace(/\.$/u, "")}. ${ReachableCells.ifLost([cell])}` }),
+        new CellSchema.CellRefused({ message: `${message.replace(/\.$/u, "")}. ${Reachable.ifLost([cell])}` }),
     )
   const [row] = yield* sql<{ readonly is_empty: boolean }>`
     SELECT NOT EXISTS (SELECT 1 FROM ${sql(cell)}.accounts) AND NOT EXISTS (SELECT 1 FROM ${sql(cell)}.events) AS is_empty`

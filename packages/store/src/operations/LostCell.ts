@@ -6,7 +6,8 @@ import * as ServerMove from "../moves/ServerMove.ts"
 import * as StagedRows from "../moves/StagedRows.ts"
 import { Sql } from "../postgres/Sql.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
-import { ANSWER_WITHIN, Cells, schemaOf } from "../routing/Cells.ts"
+import { Cells, schemaOf } from "../routing/Cells.ts"
+import * as Databases from "../routing/Databases.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as Directory from "../routing/directory/Directory.ts"
 import * as DirectoryRows from "../routing/directory/DirectoryRows.ts"
@@ -100,7 +101,7 @@ const endMoves = Effect.fnUntraced(function* (sql: Sql, lost: CellName) {
   const silent = new Set<CellName>()
   for (const { account_id, cell } of yield* openMoves(sql, lost)) {
     const schema = yield* schemaOf(cell)
-    const staying = Effect.timeout(inCell(cell, MoveSteps.stay(sql, schema, account_id)), ANSWER_WITHIN)
+    const staying = Effect.timeout(inCell(cell, MoveSteps.stay(sql, schema, account_id)), Databases.ANSWER_WITHIN)
     const ending = Effect.gen(function* () {
       yield* staying
       yield* StagedRows.drop(yield* ServerMove.sideOf(sql, cell, schema), account_id)

@@ -2,7 +2,7 @@ import * as Email from "@waybill/domain/email/Email"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
-import * as ReachableCells from "../routing/ReachableCells.ts"
+import * as Reachable from "../routing/Reachable.ts"
 import * as EmailLogRecord from "../readmodels/emails/EmailLogRecord.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as RecordedEvents from "../log/RecordedEvents.ts"
@@ -50,7 +50,7 @@ export const streams = Effect.fn("TimeTravel.streams")(function* (stream_id: str
       SELECT ${Feed.columns(sql)} FROM events WHERE account_id = mode.account_id AND stream_id = ${stream_id}
     ) AS e
     ORDER BY e.account_id, e.version`
-  const { rows, unreachable } = yield* ReachableCells.rowsOf(search)
+  const { rows, unreachable } = yield* Reachable.rowsOf(search)
   const byAccount = Map.groupBy(rows.map(PackedEvent.open), ({ account_id, stream }) => `${account_id} ${stream}`)
   const histories = [...byAccount.values()].flatMap((all): ReadonlyArray<History> => {
     const events = until(all, as_of)

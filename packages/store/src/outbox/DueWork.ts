@@ -64,12 +64,12 @@ const armedOf = (changes: ReadonlyArray<Change>): ReadonlyArray<OutboxRow> =>
 /** Returns the rows that a batch inserts or gives a new time. */
 export const armed = (rows: BatchRows): ReadonlyArray<OutboxRow> => armedOf(rows.of(part))
 
-/** Separates, on a node of Citus, rows that cannot be there yet, those of streams that begin and of calls, from the others. */
+/** Separates, `apart`, rows that cannot be there yet, those of streams that begin and of calls, from the others. */
 const splitArmed = (
   rows: ReadonlyArray<OutboxRow>,
-  { changedStreams, isOnNode }: WrittenBatch,
+  { changedStreams, isApart }: WrittenBatch,
 ): [newRows: ReadonlyArray<OutboxRow>, others: ReadonlyArray<OutboxRow>] => {
-  if (!isOnNode) return [[], rows]
+  if (!isApart) return [[], rows]
   const begun = new Set(changedStreams.filter(begins).map(({ stream_id }) => stream_id))
   const isNew = ({ id, kind }: OutboxRow) => kind === "webhook" || begun.has(id)
   return [rows.filter(isNew), rows.filter((row) => !isNew(row))]

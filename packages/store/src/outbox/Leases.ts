@@ -4,8 +4,7 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import { Duration, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Fragment } from "effect/sql/Statement"
-import * as Cells from "../routing/Cells.ts"
-import { CurrentCell, inCell } from "../routing/CurrentCell.ts"
+import * as Databases from "../routing/Databases.ts"
 import * as Iso from "../postgres/Iso.ts"
 import { FAR_FUTURE, type Leased, type LeaseFact, type LeaseRef, type OutboxRow } from "./OutboxRow.ts"
 import * as Outbox from "./Outbox.ts"
@@ -44,7 +43,7 @@ export interface Claimed {
 }
 
 /**
- * Leases ready rows of the fiber's cell, an equal share for each account that has some. Only the database's clock decides about leases, so
+ * Leases ready rows of the fiber's database, an equal share for each account that has some. Only the database's clock decides about leases, so
  * clocks of nodes may differ.
  */
 export const claim = Effect.fn("Leases.claim")(function* (
@@ -75,10 +74,9 @@ export const claim = Effect.fn("Leases.claim")(function* (
   }
 })
 
-/** Accounts whose work is not to be started in the fiber's cell because of a move, and their test accounts. */
+/** Accounts whose work is not to be started in the fiber's database because of a move, and their test accounts. */
 const accountsMoving = Effect.gen(function* (): Effect.fn.Return<ReadonlySet<string>, StoreUnavailable> {
-  const cells = yield* Cells.Cells
-  const moving = yield* cells.notToStart(yield* CurrentCell)
+  const moving = yield* Databases.notToStart
   return moving.size === 0
     ? moving
     : new Set([...moving].flatMap((account) => [account, Livemode.testAccountOf(account as AccountId)]))
@@ -128,15 +126,16 @@ export const renew = Effect.fn("Leases.renew")(function* (rows: ReadonlyArray<Le
   return new Set(renewed.map(({ id }) => id))
 })
 
-/** Renews leases of rows whose account has moved to another cell while their work was under way, and returns their ids. */
+/** Renews leases of rows whose account has moved to another database while their work was under way, and returns their ids. */
 export const renewMoved = Effect.fn("Leases.renewMoved")(function* (
   rows: ReadonlyArray<LeaseRef & Pick<OutboxRow, "account_id">>,
 ) {
   const sql = yield* Sql
-  const here = yield* CurrentCell
-  const { placed } = yield* Cells.place(rows)
-  const renewed = yield* Effect.forEach(placed, ([cell, ofCell]) =>
-    cell === here ? Effect.succeed([]) : inCell(cell, Outbox.renew(sql, held(sql, ofCell))),
+  const here = yield* Databases.name
+  const { placed } = yield* Databases.place(rows)
+  const renewed = yield* Effect.forEach(
+    placed.filter(({ name }) => name !== here),
+    ({ rows, run }) => run(Outbox.renew(sql, held(sql, rows))),
   )
   return new Set(renewed.flat().map(({ id }) => id))
 })
@@ -204,9 +203,9 @@ export interface Registration {
 }
 
 /**
- * Takes over the leases of a dead process in the fiber's cell under a new token, so that nobody else starts their work. The
+ * Takes over the leases of a dead process in the fiber's database under a new token, so that nobody else starts their work. The
  * registration is locked: if the process has registered again, it keeps its leases and nothing is taken over. The lock is
- * shared, so that a cell that hangs holds up no other one. Leases that an earlier successor took over and did not finish are
+ * shared, so that a database that hangs holds up no other one. Leases that an earlier successor took over and did not finish are
  * included.
  */
 export const takeOverFrom = Effect.fn("Leases.takeOverFrom")(function* ({ id, number }: Registration) {

@@ -5,7 +5,7 @@ import * as Iso from "../postgres/Iso.ts"
 import type { Leased, OutboxRow } from "./OutboxRow.ts"
 import { type Sql, type Client } from "../postgres/Sql.ts"
 
-// The five verbs of the outbox: arm, claim, renew, settle and release. Only the move of an account to another cell and a restore
+// The five verbs of the outbox: arm, claim, renew, settle and release. Only the move of an account to another database and a restore
 // write rows as well. A verb names existing rows by a query of their ids, which locks them in the order of the ids, as
 // commits do, so that no two transactions deadlock. Each is a statement, or a part of one.
 

@@ -6,10 +6,9 @@ import { KEEPALIVE_AFTER } from "../postgres/Sockets.ts"
 import type * as Leases from "./Leases.ts"
 import * as Registrations from "./Registrations.ts"
 import { Sql } from "../postgres/Sql.ts"
-import * as CellDatabase from "../database/CellDatabase.ts"
-import * as Cells from "../routing/Cells.ts"
-import { CurrentCell } from "../routing/CurrentCell.ts"
-import * as PerCell from "../routing/PerCell.ts"
+import * as OwnServer from "../database/OwnServer.ts"
+import * as Databases from "../routing/Databases.ts"
+import * as PerDatabase from "../routing/PerDatabase.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import { away, type StoreUnavailable, unlessAway } from "../postgres/StoreUnavailable.ts"
 
@@ -73,13 +72,13 @@ export interface Session {
 }
 
 /**
- * Registry of live processes, on each server that has cells, so that one that is alone judges by itself. A process holds a session-level advisory lock, which Postgres releases when the process
+ * Registry of live processes, on each server, so that one that is alone judges by itself. A process holds a session-level advisory lock, which Postgres releases when the process
  * dies in any way. The process that then gets the lock cleans up; if that one dies too, the next does.
  */
 export class Processes extends Context.Service<
   Processes,
   Session & {
-    /** The session on the server of the fiber's cell; absent if there is only one server. */
+    /** The session on the server of the fiber's database; absent if there is only one server. */
     readonly here?: Effect.Effect<Session, RegistrationFailed | StoreUnavailable>
   }
 >()("@waybill/store/outbox/Processes") {
@@ -89,25 +88,20 @@ export class Processes extends Context.Service<
 const make = <R>(options: Options<R>) =>
   Effect.gen(function* () {
     const id = `prc_${Buffer.from(SecureRandom.randomBytesUnsafe(ID_BYTES)).toString("hex")}`
-    const sessions = yield* PerCell.make(makeSession(options, id))
-    const { serverOf } = yield* Cells.Cells
+    const sessions = yield* PerDatabase.make(makeSession(options, id))
     return Processes.of({
       ...sessions.first,
-      here: Effect.flatMap(CurrentCell, (cell) =>
-        Effect.flatMap(serverOf(cell), (server) =>
-          server === undefined ? Effect.succeed(sessions.first) : sessions.at(cell),
-        ),
-      ),
+      here: Effect.flatMap(Databases.hasOwnServer, (own) => (own ? sessions.here : Effect.succeed(sessions.first))),
     })
   })
 
-/** The session of this process on the server of the fiber's cell. */
+/** The session of this process on the server of the fiber's database. */
 export const here = Effect.flatMap(
   Processes,
   (first): Effect.Effect<Session, RegistrationFailed | StoreUnavailable> => first.here ?? Effect.succeed(first),
 )
 
-/** Registers this process on the server of the fiber's cell, and keeps it registered. */
+/** Registers this process on the server of the fiber's database, and keeps it registered. */
 const makeSession = <R>(options: Options<R>, id: string) =>
   Effect.gen(function* () {
     const shared = yield* Sql
@@ -131,11 +125,9 @@ const makeSession = <R>(options: Options<R>, id: string) =>
     const isTrusted = () => MonotonicClock.millisOf(clock) - lastBeat < DEAD_MS
 
     const session = Effect.gen(function* () {
-      const cell = yield* CurrentCell
-      const url = yield* Cells.urlOf(options.url, cell)
-      const server = yield* (yield* Cells.Cells).serverOf(cell)
+      const server = yield* OwnServer.here(options.url)
       const connection = yield* PgConnection.make({
-        url,
+        url: server.url,
         applicationName: "waybill process",
         connectTimeout: BEAT_TIMEOUT,
         keepAlive: KEEPALIVE_AFTER,
@@ -145,8 +137,8 @@ const makeSession = <R>(options: Options<R>, id: string) =>
         SqlErrors.orUnavailable(
           Effect.map(pinned.query(...statement.compile()), ({ rows }) => rows as ReadonlyArray<never>),
         )
-      if (server !== undefined) {
-        const { rows } = yield* pinned.query(CellDatabase.isOwn(server)).pipe(withTimeLimit)
+      if (server.isOwn !== undefined) {
+        const { rows } = yield* pinned.query(server.isOwn).pipe(withTimeLimit)
         if (rows[0]?.["is_own"] !== true) return yield* away()
       }
       const ended = yield* pinned.listen(CHANNEL).pipe(withTimeLimit)
@@ -183,7 +175,7 @@ const makeSession = <R>(options: Options<R>, id: string) =>
         for (const { dead, id, number } of others) {
           if (!dead) continue
           held.add(number)
-          // A cell that hangs delays the end of this, but neither other cells nor the search for other dead processes.
+          // A database that hangs delays the end of this, but neither others nor the search for other dead processes.
           yield* Effect.forkScoped(takeOver({ id, number }))
         }
         yield* Effect.sleep(pauseBefore(others))
@@ -193,7 +185,7 @@ const makeSession = <R>(options: Options<R>, id: string) =>
         Effect.forever(sendHeartbeats),
         Effect.forever(reclaimDead),
         Effect.forever(Queue.take(ended)),
-        Cells.addressChanged(url, options.url),
+        server.changed,
       ])
     }).pipe(Effect.scoped)
 

@@ -1,6 +1,5 @@
 import { Duration, Effect } from "effect"
-import * as Cells from "../routing/Cells.ts"
-import { inCell } from "../routing/CurrentCell.ts"
+import * as Databases from "../routing/Databases.ts"
 import type * as Leases from "./Leases.ts"
 import type { Sql, Statement } from "../postgres/Sql.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
@@ -66,7 +65,7 @@ export const findDead = (
     SELECT *, least((extract(epoch FROM now() - beat_at) * 1000)::float8, ${watched_ms}::float8) AS silent_ms
     FROM processes WHERE id <> ${id} OFFSET 0) AS others`
 
-/** Unlocks the jobs of the workers of a dead process, which need not wait until its work in all cells is taken over. */
+/** Unlocks the jobs of the workers of a dead process, which need not wait until its work in all databases is taken over. */
 export const unlockJobs = (sql: Sql, dead: Leases.Registration) => sql`
   SELECT count(*) FROM processes p CROSS JOIN LATERAL graphile_worker.force_unlock_workers(p.worker_ids) AS unlocked
   WHERE p.id = ${dead.id} AND p.number = ${dead.number}::int`
@@ -90,13 +89,13 @@ export const terminateSilent = (sql: Sql, id: string) => sql`
   WHERE p.id <> ${id} AND p.beat_at < now() - make_interval(secs => ${SILENT_SECONDS}::float8)`
 
 /**
- * Deletes this process's row unless it still holds leases in a cell of the server, or a cell does not answer; then the row makes another
+ * Deletes this process's row unless it still holds leases in a database of the server, or one does not answer; then the row makes another
  * process reclaim them.
  */
 export const deregister = Effect.fnUntraced(function* (sql: Sql, id: string) {
   const held = yield* Effect.forEach(
-    yield* Cells.ofThisServer,
-    (cell) => inCell(cell, sql`SELECT FROM outbox WHERE lease_token IS NOT NULL AND lease_owner = ${id} LIMIT 1`),
+    yield* Databases.onThisServer,
+    ({ run }) => run(sql`SELECT FROM outbox WHERE lease_token IS NOT NULL AND lease_owner = ${id} LIMIT 1`),
     { concurrency: "unbounded" },
   )
   if (held.every(({ length }) => length === 0)) yield* sql`DELETE FROM processes WHERE id = ${id}`

@@ -24,7 +24,7 @@ export interface OpenSockets {
   readonly ended: () => number
 }
 
-/** The sockets of the connection pool of the fiber's cell, and of the connections that are made with its configuration. */
+/** The sockets of the connection pool of the fiber's database, and of the connections that are made with its configuration. */
 export class Sockets extends Context.Service<
   Sockets,
   { readonly here: Effect.Effect<OpenSockets, StoreUnavailable> }

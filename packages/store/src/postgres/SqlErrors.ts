@@ -104,7 +104,7 @@ const whyOf = (error: SqlError.SqlError): Unavailability | undefined => {
 export const outcomeOf = (error: unknown): Exit.Exit<never, StoreUnavailable> => {
   if (error instanceof StoreUnavailable) return Exit.fail(error)
   if (error instanceof SqlError.SqlError) {
-    // A cell that could not be reached, so that nothing was sent.
+    // A database that could not be reached, so that nothing was sent.
     if (error.reason.cause instanceof StoreUnavailable) return Exit.fail(error.reason.cause)
     const why = whyOf(error)
     return why === undefined ? Exit.die(error) : Exit.fail(new StoreUnavailable({ why, cause: error }))

@@ -9,11 +9,11 @@ export class RowRejected extends Data.TaggedError("RowRejected")<{
   /** Whether a unique value is taken. Decided again on its own, the commit sees that and can refuse in its own words. */
   readonly isDuplicate?: boolean
 }> {}
-/** An account of the batch has left the cell since its commit was submitted. The commits of others are not to blame. */
+/** An account of the batch has left the database since its commit was submitted. The commits of others are not to blame. */
 export class AccountElsewhere extends Data.TaggedError("AccountElsewhere") {
   override readonly cause = away()
 }
-/** The first cell does not take the new names of the batch for its directory. Commits without names are not to blame. */
+/** Home does not take the new names of the batch for its directory. Commits without names are not to blame. */
 export class DirectoryAway extends Data.TaggedError("DirectoryAway") {
   override readonly cause = away()
 }

@@ -8,7 +8,7 @@ export const UPGRADE_RETRY_SECONDS = 30
 
 /**
  * Why the store cannot be used:
- * - `away`: nothing was sent, because the database or the cell of an account is known to be away
+ * - `away`: nothing was sent, because home or the database of an account is known to be away
  * - `refuses-writes`: the disk of the database is full, or the server is read-only
  * - `lost`: the connection was lost or refused; what was sent on it may have been committed
  * - `not-confirmed`: a COMMIT was sent, and the caller waits for its answer no longer
@@ -83,7 +83,7 @@ export class StoreUnavailable
   }
 }
 
-/** The database or a cell is known to be away: nothing was sent. */
+/** A database is known to be away: nothing was sent. */
 export const away = (): StoreUnavailable => new StoreUnavailable({ why: "away" })
 
 /** Whether work ended because the database, or the connection to it, is away. */
@@ -94,7 +94,7 @@ export const isConnectionLost = (cause: Cause.Cause<unknown>): boolean =>
 export const onlyUnavailable = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, StoreUnavailable, R> =>
   Effect.catch(work, (error) => (error instanceof StoreUnavailable ? Effect.fail(error) : Effect.die(error)))
 
-/** Whether the database of the fiber's cell cannot be used, which the watch of it logs once. Never without a watch. */
+/** Whether the fiber's database cannot be used, which the watch of it logs once. Never without a watch. */
 export const IsAway = Context.Reference<Effect.Effect<boolean>>("@waybill/store/postgres/StoreUnavailable/IsAway", {
   defaultValue: () => Effect.succeed(false),
 })

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import * as Cells from "../routing/Cells.ts"
+import * as Databases from "../routing/Databases.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as ProviderMessages from "./ProviderMessages.ts"
 import { HomeSql } from "../routing/HomeSql.ts"
@@ -75,7 +75,7 @@ export interface Kept {
 }
 
 /**
- * Returns the kept events whose message is known by now in any cell, so that they are recorded. Until they are settled
+ * Returns the kept events whose message is known by now in any database, so that they are recorded. Until they are settled
  * they stay kept; one that cannot be recorded is returned again after as long a time as it has been kept.
  */
 export const takeMatched = Effect.fn("ProviderEvents.takeMatched")(function* (hook_id: string) {
@@ -84,7 +84,7 @@ export const takeMatched = Effect.fn("ProviderEvents.takeMatched")(function* (ho
     SELECT ref FROM provider_events
     WHERE hook_id = ${hook_id} AND event IS NOT NULL AND ref IS NOT NULL AND retry_at <= now()`
   if (kept.length === 0) return []
-  const known = yield* Cells.rowsOfReachable(ProviderMessages.known(kept.map(({ ref }) => ref)))
+  const { rows: known } = yield* Databases.rowsInTime(ProviderMessages.known(kept.map(({ ref }) => ref)))
   if (known.length === 0) return []
   return yield* sql<Kept>`
     UPDATE provider_events SET retry_at = now() + greatest(make_interval(secs => ${RETRY_AFTER_S}::int), now() - received_at)

@@ -41,14 +41,14 @@ export const noteVisit = Effect.fn("ProviderMessages.noteVisit")(function* (
   return (yield* AccountWrites.run(account_id, noting)).length > 0
 })
 
-/** Finds the messages that a provider names, in the fiber's cell. */
+/** Finds the messages that a provider names, in the fiber's database. */
 export const find = Effect.fn("ProviderMessages.find")(function* (refs: ReadonlyArray<string>) {
   const sql = yield* Sql
   return yield* sql<HandedOver & { readonly ref: string }>`
     SELECT ref, account_id, email_id FROM provider_messages WHERE ref = ANY(${refs}::text[])`
 })
 
-/** Those of the ids that name a message of the fiber's cell. */
+/** Those of the ids that name a message of the fiber's database. */
 export const known = Effect.fn("ProviderMessages.known")(function* (refs: ReadonlyArray<string>) {
   const sql = yield* Sql
   const rows = yield* sql<{ readonly ref: string }>`

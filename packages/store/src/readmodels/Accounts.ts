@@ -3,8 +3,7 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
-import * as Cells from "../routing/Cells.ts"
-import { CurrentCell } from "../routing/CurrentCell.ts"
+import * as Databases from "../routing/Databases.ts"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
 import { type BatchPart, byName, liveAccounts, type OfAccount } from "../log/BatchPart.ts"
 import * as ReadModel from "./ReadModel.ts"
@@ -68,7 +67,7 @@ export const fact: BatchPart<Needs, (account: AccountId) => StoredAccount | unde
   },
 }
 
-/** Lists the accounts of the fiber's cell. */
+/** Lists the accounts of the fiber's database. */
 export const list = Effect.fn("Accounts.list")(function* () {
   const sql = yield* Sql
   const rows = yield* sql<{ readonly record: StoredAccount }>`
@@ -76,12 +75,12 @@ export const list = Effect.fn("Accounts.list")(function* () {
   return rows.map((row) => row.record)
 })
 
-/** Lists the accounts of all cells that answer in time, each with its cell, and names the other cells. */
+/** Lists the accounts of all databases that answer in time, each with the name of its own, and names the others. */
 export const all = Effect.fn("Accounts.all")(function* () {
-  const withCell = Effect.flatMap(CurrentCell, (cell) =>
+  const named = Effect.flatMap(Databases.name, (cell) =>
     Effect.map(list(), (accounts) => accounts.map((account) => ({ ...account, cell }))),
   )
-  const { missing, rows } = yield* Cells.rowsInTime(withCell)
+  const { missing, rows } = yield* Databases.rowsInTime(named)
   return { rows: rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)), missing }
 })
 
@@ -92,7 +91,7 @@ export const find = Effect.fn("Accounts.find")(function* (account_id: string) {
   return Option.fromUndefinedOr(rows[0]?.record)
 })
 
-/** Returns the accounts of the fiber's cell whose tracked links are stopped. They are few and have a partial index. */
+/** Returns the accounts of the fiber's database whose tracked links are stopped. They are few and have a partial index. */
 export const withLinksStopped = Effect.fn("Accounts.withLinksStopped")(function* () {
   const sql = yield* Sql
   const rows = yield* StrayAccounts.leaveOut(yield* linksStopped(sql))

@@ -11,7 +11,7 @@ import { type ReadModel, rowsOf } from "./ReadModel.ts"
 export const ofStreams = (changedStreams: ReadonlyArray<ChangedStream>): ReadonlyArray<Name> => {
   const rows = <A>(model: ReadModel) =>
     rowsOf(model, changedStreams) as ReadonlyArray<A & { readonly account_id: string }>
-  // The name of a key that is revoked has been written before, so that keys are revoked also while the first cell is away.
+  // The name of a key that is revoked has been written before, so that keys are revoked also while home is away.
   const keys = rows<{ readonly hash: string; readonly revoked_at: unknown }>(ApiKeys.readModel)
     .filter(({ revoked_at }) => revoked_at === null)
     .map(({ account_id, hash }): Name => ({ kind: "api_key", name: hash, account_id }))
@@ -27,7 +27,7 @@ export const ofStreams = (changedStreams: ReadonlyArray<ChangedStream>): Readonl
       return name === undefined ? [] : [{ kind: "tracking_host", name, account_id }]
     },
   )
-  // Later changes of a domain do not need the first cell.
+  // Later changes of a domain do not need home.
   const begun = changedStreams.filter(({ added }) => added.some(({ event }) => event._tag === "DomainVerified"))
   const domains = (
     rowsOf(Domains.readModel, begun) as ReadonlyArray<{ readonly account_id: string; readonly name: string }>
@@ -35,7 +35,7 @@ export const ofStreams = (changedStreams: ReadonlyArray<ChangedStream>): Readonl
   return [...keys, ...users, ...hosts, ...domains]
 }
 
-/** Names of all accounts of the client's cell, or of some, from its read models. */
+/** Names of all accounts of the client's database, or of some, from its read models. */
 export const read = <E>(sql: Client<E>, account_ids: ReadonlyArray<string> | null = null) => sql<Name>`
   SELECT * FROM (
     SELECT 'api_key' AS kind, hash AS name, account_id FROM api_keys

@@ -4,8 +4,7 @@ import type { Tracking } from "@waybill/domain/domain/Tracking"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { sendingDomains } from "../postgres/sendingDomains.ts"
 import { Effect, Option } from "effect"
-import { FIRST } from "../routing/CellName.ts"
-import * as Cells from "../routing/Cells.ts"
+import * as Databases from "../routing/Databases.ts"
 import { HomeSql } from "../routing/HomeSql.ts"
 import { type BatchPart, byName, pairs, queryOf } from "../log/BatchPart.ts"
 import * as Arrays from "../postgres/Arrays.ts"
@@ -83,7 +82,7 @@ export const names = Effect.fn("Domains.names")(function* (account_id: string, l
 })
 
 /**
- * Returns the tracking host names that DNS points to this service: those of the first cell, and by its directory those of all
+ * Returns the tracking host names that DNS points to this service: those at home, and by its directory those of all
  * others. Only domains that were verified once count: anybody can add somebody else's domain, and a name below it may point
  * here by chance.
  */
@@ -110,8 +109,8 @@ export interface KnownReceiver {
 }
 
 /**
- * Finds the account that receives the mail of a domain, in all cells: of several, the one that verified it first. A domain
- * receives if its owner wants that, or `anyway`. As long as home does not answer, or a cell whose account has verified the domain,
+ * Finds the account that receives the mail of a domain, in all databases: of several, the one that verified it first. A domain
+ * receives if its owner wants that, or `anyway`. As long as home does not answer, or a database whose account has verified the domain,
  * only a known receiver is found. Names are compared by their hash, too, because the index over all accounts has that.
  */
 export const receiver = Effect.fn("Domains.receiver")(function* (name: string, anyway: boolean, known?: KnownReceiver) {
@@ -122,12 +121,12 @@ export const receiver = Effect.fn("Domains.receiver")(function* (name: string, a
       AND name = ${name} AND ${sendingDomains(sql)}
       AND (${anyway}::bool OR record ->> 'receiving' = 'true')
     ORDER BY 2, 1 LIMIT 1`
-  const inKnown = known === undefined ? [] : yield* Cells.inCellOf(known.account_id, search([known.account_id]))
+  const inKnown = known === undefined ? [] : yield* Databases.ofAccount(known.account_id, search([known.account_id]))
   const near = Option.fromUndefinedOr(inKnown[0]?.account_id)
   if (Option.isSome(near) && known?.isFresh === true) return near
-  const found = Cells.rowsOfDomains([name], search)
+  const found = Databases.rowsOfDomains([name], search)
   const { missing, rows } = yield* Option.isSome(near)
-    ? Effect.orElseSucceed(found, () => ({ missing: [FIRST], rows: [] }))
+    ? Effect.orElseSucceed(found, () => ({ missing: [Databases.home.name], rows: [] }))
     : found
   if (missing.length > 0) return Option.isSome(near) ? near : yield* away()
   const [first] = rows.toSorted((a, b) => (isBefore(a, b) ? -1 : 1))

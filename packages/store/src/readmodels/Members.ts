@@ -3,9 +3,8 @@ import * as RateLimit from "@waybill/domain/account/RateLimit"
 import * as Team from "@waybill/domain/account/Team"
 import { Effect, Option } from "effect"
 import * as RateWindows from "../admission/RateWindows.ts"
-import { Cells } from "../routing/Cells.ts"
+import * as Databases from "../routing/Databases.ts"
 import { HomeSql } from "../routing/HomeSql.ts"
-import { inCell } from "../routing/CurrentCell.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as ReadModel from "./ReadModel.ts"
 import { Sql } from "../postgres/Sql.ts"
@@ -66,10 +65,9 @@ export interface RequestUser {
 /** Finds the account and role of a user. */
 export const find = Effect.fn("Members.find")(function* (user_id: string) {
   const sql = yield* Sql
-  const { ofUser } = yield* Cells
   const found = sql<Omit<RequestUser, "operator">>`
     SELECT user_id, account_id, role, status FROM members WHERE user_id = ${user_id} AND status <> 'removed'`
-  const [member] = yield* inCell(yield* ofUser(user_id), found)
+  const [member] = yield* Databases.ofUser(user_id, found)
   const operator = member === undefined ? undefined : yield* isOperator(user_id)
   return member === undefined || operator === undefined
     ? Option.none()
@@ -95,19 +93,18 @@ const limitOf = (window: Window): number =>
   window === "session" ? RateLimit.SESSION_READS_PER_MINUTE : RateLimit.SESSION_PER_MINUTE[window]
 
 /**
- * Admits one request of a user: reads the membership in the cell of the account, and at home the user, and counts the request
+ * Admits one request of a user: reads the membership in the account's database, and at home the user, and counts the request
  * in a rate window of the user.
  */
 export const admit = Effect.fn("Members.admit")(function* (user_id: string, window: Window) {
   const sql = yield* Sql
-  const { ofUser } = yield* Cells
   const found = sql<LimitedUser>`
     SELECT m.user_id, m.account_id, m.role, m.status,
       greatest((a.record -> 'granted' ->> ${window}::text)::int, ${limitOf(window)}::int) AS "limit",
       floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS now_ms
     FROM members m JOIN accounts a ON a.account_id = m.account_id
     WHERE m.user_id = ${user_id} AND m.status <> 'removed'`
-  const [member] = yield* inCell(yield* ofUser(user_id), found)
+  const [member] = yield* Databases.ofUser(user_id, found)
   const operator = member === undefined ? undefined : yield* isOperator(user_id)
   if (member === undefined || operator === undefined) return Option.none()
   const { limit, now_ms, ...user } = member

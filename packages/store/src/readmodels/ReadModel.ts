@@ -51,10 +51,10 @@ export interface ReadModel {
   readonly readable?: (row: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
   /** Writes all rows in one statement, into the live table or into one that a rebuild fills. */
   readonly write: <E>(sql: Client<E>, rows: ReadonlyArray<object>, table?: string) => Statement<object, E>
-  /** Writes rows that the live table does not have, of a large table: a node of Citus copies a plain insert. */
+  /** Writes rows that the live table does not have, of a large table: where statements are apart, a plain insert is copied. */
   readonly insert?: <E>(sql: Client<E>, rows: ReadonlyArray<object>) => Statement<object, E>
-  /** Writes few rows by a statement of which a node of Citus keeps the plan. */
-  readonly insertOnNode?: <E>(sql: Client<E>, rows: ReadonlyArray<object>) => Statement<object, E>
+  /** Writes few rows by a statement whose plan is kept where statements are apart (`TablePlace`). */
+  readonly insertApart?: <E>(sql: Client<E>, rows: ReadonlyArray<object>) => Statement<object, E>
   /** Returns the keys of rows and what events change of them. */
   readonly changed?: ReadModel["rows"]
   /** Writes changes of rows that the live table has. */

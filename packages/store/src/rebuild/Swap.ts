@@ -57,7 +57,7 @@ export const swap = Effect.fn("Projections.swap")(function* (name: string, back:
         const moved = yield* MovedSince.find(sql, { table, begun: candidate.created_at })
         if (moved.length > 0)
           return yield* new ReplayRefused({
-            message: `${table} was begun before accounts moved to this cell or left it (${moved.join(", ")}): drop it and rebuild`,
+            message: `${table} was begun before accounts moved here or left (${moved.join(", ")}): drop it and rebuild`,
           })
         yield* CatchUp.apply(sql, model, table, position)
         const livePosition = "count" in model ? yield* CountedProjections.livePosition(sql, model) : watermark

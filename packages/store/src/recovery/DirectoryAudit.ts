@@ -5,10 +5,11 @@ import * as DirectoryNames from "../readmodels/DirectoryNames.ts"
 import * as AccountNames from "../routing/directory/AccountNames.ts"
 import { Sql } from "../postgres/Sql.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
-import { ANSWER_WITHIN, Cells } from "../routing/Cells.ts"
+import { Cells } from "../routing/Cells.ts"
+import * as Databases from "../routing/Databases.ts"
 import { CurrentCell, inCell } from "../routing/CurrentCell.ts"
 import { HomeSql } from "../routing/HomeSql.ts"
-import * as ReachableCells from "../routing/ReachableCells.ts"
+import * as Reachable from "../routing/Reachable.ts"
 
 /** Accounts that are compared at once. */
 const PAGE = 1_000
@@ -82,7 +83,7 @@ export const audit = () => auditEach(() => Effect.void)
 export const auditEach = Effect.fnUntraced(function* <E, R>(
   onUnknown: (page: UnknownPage, isHomeOlder: boolean) => Effect.Effect<unknown, E, R>,
 ) {
-  const { results } = yield* ReachableCells.each(compare(onUnknown))
+  const { results } = yield* Reachable.each(compare(onUnknown))
   return results.flatMap(([, found]) => (found === undefined || isNone(found) ? [] : [found]))
 })
 
@@ -152,7 +153,7 @@ const unknownAfter = Effect.fnUntraced(function* (sql: Sql, cell: CellName, afte
         rows.map(({ account_id }) => account_id),
       ),
     )
-    const there = yield* Effect.exit(Effect.timeout(asking, ANSWER_WITHIN))
+    const there = yield* Effect.exit(Effect.timeout(asking, Databases.ANSWER_WITHIN))
     for (const row of rows)
       if (live.get(row.account_id) === "account")
         misplaced.push({

@@ -1,4 +1,4 @@
-/** Maximum rows and bytes of the request log, per minute and process or per day (UTC) and cell. */
+/** Maximum rows and bytes of the request log, per minute and process or per day (UTC) and database. */
 export interface Amount {
   readonly rows: number
   readonly bytes: number
@@ -15,10 +15,10 @@ export const MAX_KEY_ROWS_PER_DAY = 50_000
 export const MAX_KEY_BYTES_PER_DAY = 64 * 1024 * 1024
 export const MAX_ACCOUNT_ROWS_PER_DAY = 100_000
 export const MAX_ACCOUNT_BYTES_PER_DAY = 128 * 1024 * 1024
-export const MAX_CELL_ROWS_PER_DAY = 2_000_000
-export const MAX_CELL_BYTES_PER_DAY = 2 * 1024 * 1024 * 1024
+export const MAX_ROWS_PER_DAY = 2_000_000
+export const MAX_BYTES_PER_DAY = 2 * 1024 * 1024 * 1024
 
-/** Levels of bounds: a key or a member, an account with all of these, and all accounts: of a process, and of a cell. */
+/** Levels of bounds: a key or a member, an account with all of these, and all accounts: of a process, and of a database. */
 export type Level = "caller" | "account" | "all"
 
 export const PER_MINUTE: Readonly<Record<Level, Amount>> = {
@@ -30,5 +30,5 @@ export const PER_MINUTE: Readonly<Record<Level, Amount>> = {
 export const PER_DAY: Readonly<Record<Level, Amount>> = {
   caller: { rows: MAX_KEY_ROWS_PER_DAY, bytes: MAX_KEY_BYTES_PER_DAY },
   account: { rows: MAX_ACCOUNT_ROWS_PER_DAY, bytes: MAX_ACCOUNT_BYTES_PER_DAY },
-  all: { rows: MAX_CELL_ROWS_PER_DAY, bytes: MAX_CELL_BYTES_PER_DAY },
+  all: { rows: MAX_ROWS_PER_DAY, bytes: MAX_BYTES_PER_DAY },
 }

@@ -38,8 +38,8 @@ interface Standing {
 }
 
 interface AccountStanding extends Standing {
-  /** All accounts of its cell, once calls were counted there. */
-  cell: Standing | undefined
+  /** All accounts of its database, once calls were counted there. */
+  database: Standing | undefined
   readonly callers: Map<string, Standing>
 }
 
@@ -52,11 +52,11 @@ const keyOf = ({ account_id, caller_id, day }: Holder): string => `${account_id}
 /**
  * Decides which calls the request log keeps, so that neither a key nor an account nor all of them fill the disk. The bounds of a
  * minute are counted in this process. Those of a day are shared by all processes: each write adds to the sums in the
- * cell before its rows are copied there, and a row beyond a sum is not copied.
+ * database before its rows are copied there, and a row beyond a sum is not copied.
  */
 export class RequestLogBudget {
   readonly #process = standing("all")
-  readonly #cells = new Map<string, Standing>()
+  readonly #databases = new Map<string, Standing>()
   readonly #accounts = new Map<string, AccountStanding>()
   /** Changes that are to be added with the next write: what was given back, and calls that were not kept. */
   #changes = new Map<string, Change>()
@@ -115,9 +115,9 @@ export class RequestLogBudget {
     for (const row of rows) this.#add(row, -1, -row.bytes, 1)
   }
 
-  /** Returns the rows that the sums of a cell have capacity for. The sums include all of `rows`. */
+  /** Returns the rows that the sums of a database have capacity for. The sums include all of `rows`. */
   settle<R extends Charged>(
-    cell: string,
+    database: string,
     rows: ReadonlyArray<R>,
     totals: ReadonlyArray<Total>,
     now_ms: number,
@@ -142,20 +142,20 @@ export class RequestLogBudget {
       return true
     })
     const today = LogDay.dayOf(now_ms)
-    for (const total of totals) if (total.day === today) this.#note(cell, total, left.get(keyOf(total)))
+    for (const total of totals) if (total.day === today) this.#note(database, total, left.get(keyOf(total)))
     return kept
   }
 
   /** Remembers how much is left of a holder's day, once accepted calls have used their part of it. */
-  #note(cell: string, holder: Holder, left: Amount | undefined): void {
+  #note(database: string, holder: Holder, left: Amount | undefined): void {
     const level = RequestLogCounts.levelOf(holder)
     const { bytes, rows } = RequestLogBounds.PER_DAY[level]
     const reserve = 1 - SHARE_OF_ACCEPTED
     const isScarce = left !== undefined && (left.rows <= rows * reserve || left.bytes <= bytes * reserve)
-    const all = this.#cells.get(cell) ?? standing("all")
-    this.#cells.set(cell, all)
+    const all = this.#databases.get(database) ?? standing("all")
+    this.#databases.set(database, all)
     const account = this.#accounts.get(holder.account_id)
-    if (account !== undefined) account.cell = all
+    if (account !== undefined) account.database = all
     const found = level === "all" ? all : level === "account" ? account : account?.callers.get(holder.caller_id)
     if (found !== undefined) found.left = isScarce ? left : undefined
   }
@@ -163,14 +163,14 @@ export class RequestLogBudget {
   /** All whose bounds a call uses. */
   #standings(caller: Caller): ReadonlyArray<Standing> {
     const account = this.#account(caller)
-    const all = account.cell === undefined ? [this.#process] : [this.#process, account.cell]
+    const all = account.database === undefined ? [this.#process] : [this.#process, account.database]
     return [...all, account, callerIn(account, caller)]
   }
 
   #account({ account_id }: Caller): AccountStanding {
     const existing = this.#accounts.get(account_id)
     if (existing !== undefined) return existing
-    const made: AccountStanding = { ...standing("account"), cell: undefined, callers: new Map() }
+    const made: AccountStanding = { ...standing("account"), database: undefined, callers: new Map() }
     this.#accounts.set(account_id, made)
     return made
   }
@@ -188,10 +188,10 @@ export class RequestLogBudget {
       if (isNewDay) each.left = undefined
       return each.left !== undefined
     }
-    for (const all of [this.#process, ...this.#cells.values()]) reset(all)
+    for (const all of [this.#process, ...this.#databases.values()]) reset(all)
     for (const [account_id, account] of this.#accounts) {
       for (const [id, each] of account.callers) if (!reset(each)) account.callers.delete(id)
-      const isScarce = reset(account) || account.cell?.left !== undefined
+      const isScarce = reset(account) || account.database?.left !== undefined
       if (!isScarce && account.callers.size === 0) this.#accounts.delete(account_id)
     }
   }

@@ -2,10 +2,8 @@ import { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
 import { Duration, Effect, Redacted } from "effect"
 import pg from "pg"
-import * as CellDatabase from "../database/CellDatabase.ts"
-import type { CellServer } from "../routing/CellKeys.ts"
-import * as Cells from "../routing/Cells.ts"
-import { CurrentCell } from "../routing/CurrentCell.ts"
+import * as OwnServer from "../database/OwnServer.ts"
+import * as Databases from "../routing/Databases.ts"
 import * as Copy from "../copy/Copy.ts"
 import { type Column, CopyBinary } from "../copy/CopyBinary.ts"
 import * as LogDay from "./LogDay.ts"
@@ -45,12 +43,10 @@ const COLUMNS: ReadonlyArray<Column> = Object.entries(TYPES).map(([name, type]) 
 const BEGIN_ON_NODE = "BEGIN; SELECT FROM request_log LIMIT 0"
 const COPY = `COPY request_log (${Object.keys(TYPES).join(", ")}) FROM STDIN (FORMAT binary)`
 
-/** Makes a connection of the writer's own to the database of the fiber's cell. */
+/** Makes a connection of the writer's own to the fiber's database. */
 export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   const sql = yield* Sql
-  const cells = yield* Cells.Cells
-  const cell = yield* CurrentCell
-  const addressHere = Effect.provideService(Cells.urlOf(url, cell), Cells.Cells, cells)
+  const serverNow = (yield* Databases.provider)(OwnServer.here(url))
   let client: pg.Client | undefined
   const rows = new CopyBinary(COLUMNS)
   const disconnect = Effect.promise(async () => {
@@ -58,10 +54,10 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
     client = undefined
     await former?.end().catch(() => {})
   })
-  const connect = async (address: Redacted.Redacted, server?: CellServer): Promise<pg.Client> => {
+  const connect = async ({ refuseOther, url }: OwnServer.OwnServer): Promise<pg.Client> => {
     if (client !== undefined) return client
     const next = new pg.Client({
-      connectionString: Redacted.value(address),
+      connectionString: Redacted.value(url),
       application_name: "waybill request log",
       connectionTimeoutMillis: Duration.toMillis(STATEMENT_TIMEOUT),
       statement_timeout: Duration.toMillis(STATEMENT_TIMEOUT),
@@ -71,7 +67,7 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
       if (client === next) client = undefined
     })
     await next.connect()
-    await CellDatabase.requireOwn(server, next).catch((cause: unknown) => next.end().then(() => Promise.reject(cause)))
+    await refuseOther(next).catch((cause: unknown) => next.end().then(() => Promise.reject(cause)))
     // A crash of the server may lose the last rows, and no write waits for the disk.
     await next.query("SET synchronous_commit = off")
     return (client = next)
@@ -83,13 +79,13 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
       Effect.onError(() => disconnect),
     )
   const copyRows = (batch: ReadonlyArray<Row>) =>
-    Effect.flatMap(Effect.all([addressHere, cells.serverOf(cell)]), ([address, server]) =>
+    Effect.flatMap(serverNow, (server) =>
       Effect.tryPromise(async () => {
         rows.begin()
         for (const row of batch) rows.add(row)
         rows.end()
-        const client = await connect(address, server)
-        if (server?.isNode !== true) return Copy.into(client, COPY, rows.chunks)
+        const client = await connect(server)
+        if (!server.isNode) return Copy.into(client, COPY, rows.chunks)
         await client.query(BEGIN_ON_NODE)
         await Copy.into(client, COPY, rows.chunks).then(
           () => client.query("COMMIT"),
@@ -112,13 +108,13 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
         inTime,
         Effect.provideService(PgClient.PgClient, sql.driver),
       ),
-    /** Adds changes of accounts and of callers to the sums of days, and returns these, also those of the cell. */
+    /** Adds changes of accounts and of callers to the sums of days, and returns these, also those of the database. */
     add: (changes: ReadonlyArray<RequestLogCounts.Change>) =>
       inTime(
-        Effect.flatMap(Effect.all([addressHere, cells.serverOf(cell)]), ([address, server]) =>
+        Effect.flatMap(serverNow, (server) =>
           Effect.tryPromise(async () => {
-            const client = await connect(address, server)
-            const parameters = RequestLogCounts.parametersOf(RequestLogCounts.withCell(changes)).map((column) => [
+            const client = await connect(server)
+            const parameters = RequestLogCounts.parametersOf(RequestLogCounts.withTotal(changes)).map((column) => [
               ...column,
             ])
             return (await client.query<RequestLogCounts.Total>(RequestLogCounts.ADD, parameters)).rows

@@ -3,7 +3,7 @@ import type { Level } from "./RequestLogBounds.ts"
 import * as LogDay from "./LogDay.ts"
 import { Sql } from "../postgres/Sql.ts"
 
-/** Holder of a bound on a day. Both ids are empty for the cell, the caller's for an account. */
+/** Holder of a bound on a day. Both ids are empty for the database, the caller's for an account. */
 export interface Holder {
   readonly account_id: string
   /** Key or member. */
@@ -27,8 +27,8 @@ export interface Total extends Holder {
 export const levelOf = ({ account_id, caller_id }: Holder): Level =>
   account_id === "" ? "all" : caller_id === "" ? "account" : "caller"
 
-/** Changes of accounts of a cell and of their callers, with those of the cell. */
-export const withCell = (changes: ReadonlyArray<Change>): ReadonlyArray<Change> => {
+/** Changes of accounts of a database and of their callers, with those of all. */
+export const withTotal = (changes: ReadonlyArray<Change>): ReadonlyArray<Change> => {
   const days = new Map<LogDay.Day, Change>()
   for (const { bytes, caller_id, day, notKept, rows } of changes) {
     if (caller_id !== "") continue

@@ -1,9 +1,8 @@
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
-import type { CellName } from "../routing/CellName.ts"
 import * as Definitions from "../database/Definitions.ts"
-import { inCell } from "../routing/CurrentCell.ts"
+import type { Database } from "../routing/Databases.ts"
 import * as LogDay from "./LogDay.ts"
 import * as RequestLogCounts from "./RequestLogCounts.ts"
 import { Sql } from "../postgres/Sql.ts"
@@ -67,14 +66,14 @@ export const make = Effect.fn("RequestLogDays.make")(function* (day: LogDay.Day)
 })
 
 /**
- * Makes the tables of the days that the log of another cell holds, for rows that come from there, and those of coming days, which
+ * Makes the tables of the days that the log of another database holds, for rows that come from there, and those of coming days, which
  * it may make while they come.
  */
-export const copyDays = Effect.fn("RequestLogDays.copyDays")(function* (from: CellName, to: CellName) {
+export const copyDays = Effect.fn("RequestLogDays.copyDays")(function* (from: Database, to: Database) {
   const sql = yield* Sql
-  const days = yield* inCell(from, tables(sql))
+  const days = yield* from.run(tables(sql))
   const coming = (yield* comingDays).map(tableOf)
-  yield* inCell(to, makeAll([...days, ...coming]))
+  yield* to.run(makeAll([...days, ...coming]))
 })
 
 const makeAll = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {

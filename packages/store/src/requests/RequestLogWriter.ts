@@ -1,10 +1,8 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
 import { type Cause, Clock, Context, Duration, Effect, Layer, Metric, type Redacted, Scope, Semaphore } from "effect"
-import * as Cells from "../routing/Cells.ts"
-import type { CellName } from "../routing/CellName.ts"
-import { inCell } from "../routing/CurrentCell.ts"
-import * as PerCell from "../routing/PerCell.ts"
+import * as Databases from "../routing/Databases.ts"
+import * as PerDatabase from "../routing/PerDatabase.ts"
 import * as Metrics from "../log/Metrics.ts"
 import { unlessAway } from "../postgres/StoreUnavailable.ts"
 import * as LogDay from "./LogDay.ts"
@@ -57,16 +55,16 @@ export const RequestLogWriter = Context.Reference<Writer | undefined>("@waybill/
   defaultValue: () => undefined,
 })
 
-/** Writes on connections of its own, one for each cell, so that no request waits behind the rows. */
+/** Writes on connections of its own, one for each database, so that no request waits behind the rows. */
 export const layer = (url: Redacted.Redacted): Layer.Layer<never, never, PgClient.PgClient> =>
   Layer.effect(RequestLogWriter, make(url))
 
 const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
-  const cells = yield* Cells.Cells
+  const withDatabases = yield* Databases.provider
   const clock = yield* Clock.Clock
   // Closed after the last write.
   const scope = yield* Scope.fork(yield* Effect.scope)
-  const connections = yield* Scope.provide(PerCell.make(RequestLogConnection.make(url)), scope)
+  const connections = yield* Scope.provide(PerDatabase.make(RequestLogConnection.make(url)), scope)
   const budget = new RequestLogBudget()
   let waiting: Array<Row> = []
   let bytes = 0
@@ -84,47 +82,46 @@ const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   }
   /** Rows of accounts in the last step of their move, for the next write. */
   let postponed: Array<Row> = []
-  /** Adds what comes from a cell's accounts to the sums of all processes there, and writes the rows that fit in them. */
+  /** Adds what comes from a database's accounts to the sums of all processes there, and writes the rows that fit in them. */
   const writeTo = Effect.fnUntraced(function* (
-    cell: CellName,
+    name: string,
     changes: ReadonlyArray<Change>,
     rows: ReadonlyArray<Row & Charged>,
     now_ms: number,
   ) {
-    const { add, copy } = yield* connections.at(cell)
+    const { add, copy } = yield* connections.at(name)
     const totals = yield* Effect.exit(add(changes))
     if (totals._tag === "Failure") {
       budget.restore(changes)
       // Nothing is kept that is not counted.
       return yield* rows.length === 0 ? Effect.void : lose(rows, totals.cause)
     }
-    const kept = budget.settle(cell, rows, totals.value, now_ms)
+    const kept = budget.settle(name, rows, totals.value, now_ms)
     const isKept = new Set(kept)
     const beyond = rows.filter((row) => !isKept.has(row))
     beyondBounds += beyond.length
     budget.giveBack(beyond)
     if (kept.length > 0) yield* Effect.catchCause(copy(kept), (cause) => lose(kept, cause))
   })
-  /** Writes rows, and counts calls that were not kept, in the cell of each account, in all cells at once. */
+  /** Writes rows, and counts calls that were not kept, in the database of each account, in all of them at once. */
   const writeAll = Effect.fnUntraced(function* (batch: ReadonlyArray<Row>) {
     const now_ms = clock.currentTimeMillisUnsafe()
     const rows = batch.map((row) => ({ ...row, day: dayOf(row.id), bytes: sizeOf(row) }))
     const changes = budget.take(rows, now_ms)
     if (changes.length === 0) return
-    const { fenced, placed } = yield* Effect.provideService(Cells.place(changes), Cells.Cells, cells)
-    const cellOf = new Map(
-      [...placed].flatMap(([cell, each]) => each.map(({ account_id }) => [account_id, cell] as const)),
+    const { fenced, placed } = yield* withDatabases(Databases.place(changes))
+    const nameOf = new Map(
+      placed.flatMap(({ name, rows }) => rows.map(({ account_id }) => [account_id, name] as const)),
     )
-    const rowsOf = Map.groupBy(rows, ({ account_id }) => cellOf.get(account_id))
+    const rowsOf = Map.groupBy(rows, ({ account_id }) => nameOf.get(account_id))
     const later = rowsOf.get(undefined) ?? []
     budget.restore(fenced)
     budget.uncount(later)
     postponed.push(...later)
-    yield* Effect.forEach(
-      placed,
-      ([cell, changes]) => inCell(cell, writeTo(cell, changes, rowsOf.get(cell) ?? [], now_ms)),
-      { concurrency: "unbounded", discard: true },
-    )
+    yield* Effect.forEach(placed, ({ name, rows, run }) => run(writeTo(name, rows, rowsOf.get(name) ?? [], now_ms)), {
+      concurrency: "unbounded",
+      discard: true,
+    })
   })
 
   const flush = Effect.gen(function* () {

@@ -2,6 +2,7 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import { Effect, Option } from "effect"
 import * as Cells from "./Cells.ts"
+import * as Databases from "./Databases.ts"
 import { Sql } from "../postgres/Sql.ts"
 
 /**
@@ -13,7 +14,7 @@ export const accountOf = Effect.fn("EmailAccounts.accountOf")(function* (start: 
   const live = yield* beginningWith(Livemode.liveAccountOf(start))
   const accounts = Livemode.isLive(start) ? live : live.map(Livemode.testAccountOf)
   if (accounts.length <= 1) return Option.fromUndefinedOr(accounts[0])
-  return yield* Effect.findFirst(accounts, (account_id) => Cells.inCellOf(account_id, hasEmail(account_id, id)))
+  return yield* Effect.findFirst(accounts, (account_id) => Databases.ofAccount(account_id, hasEmail(account_id, id)))
 })
 
 const hasEmail = Effect.fnUntraced(function* (account_id: AccountId, id: EmailId) {

@@ -1,4 +1,5 @@
 import { Effect, Layer, Redacted } from "effect"
+import type { Sql } from "../postgres/Sql.ts"
 import { CellKeys, type SealedUrl } from "../routing/CellKeys.ts"
 import { InstanceKey, type Keyring } from "./InstanceKey.ts"
 
@@ -31,3 +32,15 @@ export const of = (keys: Keyring) => ({
 
 /** Seals the addresses of cells with the instance key. */
 export const layer = Layer.effect(CellKeys, Effect.map(InstanceKey, of))
+
+/** Seals the addresses of cells with the current key. */
+export const sealAgain = Effect.fnUntraced(function* (sql: Sql) {
+  const { open, seal } = yield* CellKeys
+  const rows = yield* sql<{ readonly identity: string; readonly address: SealedUrl }>`
+    SELECT identity::text AS identity, address FROM cells WHERE address IS NOT NULL FOR UPDATE`
+  for (const { address, identity } of rows) {
+    const sealed = JSON.stringify(seal(identity, open(identity, address)))
+    yield* sql`UPDATE cells SET address = ${sealed}::jsonb WHERE identity = ${identity}::uuid`
+  }
+  if (rows.length > 0) yield* sql`SELECT nextval('cell_change') AS change`
+})

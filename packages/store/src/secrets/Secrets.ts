@@ -2,12 +2,10 @@ import { PgClient, PgTypes } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Context, Data, Duration, Effect, Layer, Option, Result, Runtime } from "effect"
 import * as AccountWrites from "../locks/AccountWrites.ts"
-import * as Cells from "../routing/Cells.ts"
-import { type CellName, FIRST } from "../routing/CellName.ts"
-import { inCell } from "../routing/CurrentCell.ts"
-import * as ReachableCells from "../routing/ReachableCells.ts"
+import * as Databases from "../routing/Databases.ts"
+import * as Reachable from "../routing/Reachable.ts"
 import { InstanceKey, type Keyring, NONCE_BYTES, type Sealed } from "./InstanceKey.ts"
-import { CellKeys, type SealedUrl } from "../routing/CellKeys.ts"
+import * as SealedAddresses from "./SealedAddresses.ts"
 import { Sql } from "../postgres/Sql.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
@@ -50,9 +48,9 @@ export class Secrets extends Context.Service<
     ) => Effect.Effect<void, StoreUnavailable>
     readonly open: (ref: SecretRef) => Effect.Effect<Option.Option<Uint8Array>, StoreUnavailable>
     readonly remove: (account_id: string, id: string) => Effect.Effect<void, StoreUnavailable>
-    /** Seals everything again that is not under the current key, in all cells that answer, while the instance keeps running. */
-    readonly rotate: Effect.Effect<Rotated & { readonly unreachable: ReadonlyArray<CellName> }, StoreUnavailable>
-    /** Deletes secrets of the fiber's cell that expired or never got an owner, and returns how many. Runs periodically. */
+    /** Seals everything again that is not under the current key, in all databases that answer, while the instance keeps running. */
+    readonly rotate: Effect.Effect<Rotated & { readonly unreachable: ReadonlyArray<string> }, StoreUnavailable>
+    /** Deletes secrets of the fiber's database that expired or never got an owner, and returns how many. Runs periodically. */
     readonly sweep: Effect.Effect<number, StoreUnavailable>
     /** Seals a stored answer that shows a secret. Synchronous, because answers are encoded inside a decision. */
     readonly sealAnswer: (context: AnswerContext, bytes: Uint8Array) => Uint8Array
@@ -73,7 +71,7 @@ export class Secrets extends Context.Service<
         }),
         open: Effect.fn("Secrets.open")(function* (ref) {
           const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
-          const [row] = yield* Cells.inCellOf(ref.account_id, read(sql, ref, now))
+          const [row] = yield* Databases.ofAccount(ref.account_id, read(sql, ref, now))
           return Option.map(Option.fromUndefinedOr(row), (sealed) => keys.open(contextOf(ref), sealed))
         }),
         remove: Effect.fn("Secrets.remove")(function* (account_id, id) {
@@ -140,25 +138,14 @@ interface Rotated {
 }
 
 /**
- * Rotates the secrets of every cell that answers. The first cell is last, because it has the witness, which is left under the
- * former key while a cell was left out.
+ * Rotates the secrets of every database that answers. Home is last, because it has the witness, which is left under the former
+ * key while another one was left out.
  */
 const rotateAll = Effect.fnUntraced(function* (sql: Sql, keys: Keyring) {
-  const { names } = yield* Cells.Cells
-  const rotateIn = (cells: ReadonlyArray<CellName>, isComplete: boolean) =>
-    ReachableCells.inEach(
-      cells.map((cell) => ({
-        cell,
-        answers: inCell(cell, ReachableCells.doesAnswer(sql)),
-        work: inCell(cell, rotate(sql, keys, isComplete)),
-      })),
-    )
-  const others = yield* rotateIn(
-    (yield* names).filter((cell) => cell !== FIRST),
-    true,
-  )
-  yield* inCell(FIRST, sql.withTransaction(resealAddresses(sql)))
-  const first = yield* rotateIn([FIRST], others.unreachable.length === 0)
+  const [home = Databases.home, ...databases] = yield* Databases.all
+  const others = yield* Reachable.eachOf(sql, databases, rotate(sql, keys, true))
+  yield* home.run(sql.withTransaction(SealedAddresses.sealAgain(sql)))
+  const first = yield* Reachable.eachOf(sql, [home], rotate(sql, keys, others.unreachable.length === 0))
   const rotated = [...others.results, ...first.results].map(([, each]) => each)
   return {
     resealed: rotated.reduce((sum, { resealed }) => sum + resealed, 0),
@@ -167,22 +154,10 @@ const rotateAll = Effect.fnUntraced(function* (sql: Sql, keys: Keyring) {
   }
 })
 
-/** Seals the addresses of cells with the current key. */
-const resealAddresses = Effect.fnUntraced(function* (sql: Sql) {
-  const { open, seal } = yield* CellKeys
-  const rows = yield* sql<{ readonly identity: string; readonly address: SealedUrl }>`
-    SELECT identity::text AS identity, address FROM cells WHERE address IS NOT NULL FOR UPDATE`
-  for (const { address, identity } of rows) {
-    const sealed = JSON.stringify(seal(identity, open(identity, address)))
-    yield* sql`UPDATE cells SET address = ${sealed}::jsonb WHERE identity = ${identity}::uuid`
-  }
-  if (rows.length > 0) yield* sql`SELECT nextval('cell_change') AS change`
-})
-
 const rotate = Effect.fnUntraced(function* (sql: Sql, keys: Keyring, isComplete: boolean) {
   const former = keys.ids.filter((id) => id !== keys.current)
-  // A cell whose secrets stay locked is left out as one that does not answer.
-  const limit = sql`SET LOCAL lock_timeout = ${sql.literal(String(Duration.toMillis(Cells.ANSWER_WITHIN)))}`
+  // A database whose secrets stay locked is left out as one that does not answer.
+  const limit = sql`SET LOCAL lock_timeout = ${sql.literal(String(Duration.toMillis(Databases.ANSWER_WITHIN)))}`
   const batch = sql.withTransaction(
     Effect.gen(function* () {
       yield* limit

@@ -1,7 +1,6 @@
 import { Effect } from "effect"
-import * as Cells from "../routing/Cells.ts"
-import { inCell } from "../routing/CurrentCell.ts"
 import { Sql } from "../postgres/Sql.ts"
+import * as Databases from "../routing/Databases.ts"
 import { HomeSql } from "../routing/HomeSql.ts"
 
 /** Maximum number of pools of an instance. */
@@ -83,8 +82,7 @@ export const assignments = Effect.fn("SourcePools.assignments")(function* () {
   const home = yield* HomeSql
   const all = yield* home<Assignment>`
     SELECT account_id, domain_id, pool FROM source_assignments ORDER BY account_id, domain_id`
-  const cells = yield* Cells.byCell(new Set(all.map(({ account_id }) => account_id)))
-  const found = yield* Effect.forEach(cells, ([cell, accounts]) => inCell(cell, names(sql, accounts, all)))
+  const found = yield* Effect.forEach(yield* Databases.group(all), ({ rows, run }) => run(names(sql, rows)))
   const nameOf = new Map(found.flat().map(({ account_id, domain_id, name }) => [`${account_id} ${domain_id}`, name]))
   return all.map((assignment): NamedAssignment => {
     const { account_id, domain_id } = assignment
@@ -93,10 +91,12 @@ export const assignments = Effect.fn("SourcePools.assignments")(function* () {
   })
 })
 
-/** Names of these accounts, and of the domains of theirs that have an assignment. */
-const names = (sql: Sql, accounts: ReadonlyArray<string>, assigned: ReadonlyArray<Assignment>) =>
-  sql<{ readonly account_id: string; readonly domain_id: string; readonly name: string }>`
+/** Names of the accounts and domains of assignments. */
+const names = (sql: Sql, assigned: ReadonlyArray<Assignment>) => {
+  const accounts = assigned.map(({ account_id }) => account_id)
+  return sql<{ readonly account_id: string; readonly domain_id: string; readonly name: string }>`
     SELECT account_id, '' AS domain_id, record->>'name' AS name FROM accounts WHERE account_id = ANY(${accounts}::text[])
     UNION ALL SELECT account_id, id, record->>'name' FROM domains
     WHERE account_id = ANY(${accounts}::text[]) AND id = ANY(${assigned.map(({ domain_id }) => domain_id)}::text[])
       AND NOT removed`
+}

@@ -1,7 +1,6 @@
-import { Duration, Effect, Exit } from "effect"
+import { Duration, Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import type { CellName } from "../routing/CellName.ts"
-import * as Cells from "../routing/Cells.ts"
+import * as Databases from "../routing/Databases.ts"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as Feed from "../feed/Feed.ts"
@@ -43,14 +42,14 @@ export interface InstanceStats {
   readonly size_bytes: number
   /** Number of reports that are stored because parsing them was ended. */
   readonly unread_reports: number
-  /** Cells with whether they answer, and their own figures. The other ones are sums, or the greatest, of those that do. */
-  readonly cells: ReadonlyArray<{
-    readonly name: CellName
+  /** Databases with whether they answer, and their own figures. The other ones are sums, or the greatest, of those that do. */
+  readonly databases: ReadonlyArray<{
+    readonly name: string
     readonly is_up: boolean
-    readonly load: CellLoad | undefined
+    readonly load: Load | undefined
   }>
 }
-export interface CellLoad {
+export interface Load {
   /** Events per second in the last seconds. */
   readonly per_second: number
   /** Rows of the outbox that are due and wait. */
@@ -62,16 +61,13 @@ export interface CellLoad {
 /** Returns the state of the whole installation, as recorded in its database. */
 export const read = Effect.fn("InstanceStats.read")(function* () {
   const sql = yield* Sql
-  const [home, ...others] = yield* Cells.visits
-  if (home === undefined) return yield* Effect.die(new Error("a database without cells"))
-  // The first cell has all that is shared, so nothing is known without it.
-  const first = yield* home.run(ofCell(sql))
-  const exits = yield* Effect.forEach(
-    others,
-    ({ run }) => Effect.exit(Effect.timeout(run(ofCell(sql)), ANSWER_WITHIN)),
-    { concurrency: CONCURRENT_CELLS },
+  const databases = yield* Effect.forEach(
+    yield* Databases.all,
+    (each) =>
+      Effect.map(Databases.inTime(each, statsHere(sql), ANSWER_WITHIN), (stats) => ({ name: each.name, stats })),
+    { concurrency: CONCURRENT_READS },
   )
-  const answers = [first, ...exits.flatMap((exit) => (Exit.isSuccess(exit) ? [exit.value] : []))]
+  const answers = databases.flatMap(({ stats }) => stats ?? [])
   const connections = yield* sql<Connections>`
       SELECT application_name AS application, coalesce(state, 'unknown') AS state, count(*)::int AS connections
       FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'waybill%'
@@ -89,44 +85,38 @@ export const read = Effect.fn("InstanceStats.read")(function* () {
     position: Math.max(...answers.map(({ end }) => Number(end))),
     size_bytes,
     unread_reports: answers.reduce((sum, { unread_reports }) => sum + unread_reports, 0),
-    cells: [
-      { name: home.cell, is_up: true, load: loadOf(first) },
-      ...others.map(({ cell }, nth) => {
-        const exit = exits[nth]
-        return exit !== undefined && Exit.isSuccess(exit)
-          ? { name: cell, is_up: true, load: loadOf(exit.value) }
-          : { name: cell, is_up: false, load: undefined }
-      }),
-    ],
+    databases: databases.map(({ name, stats }) =>
+      stats === undefined ? { name, is_up: false, load: undefined } : { name, is_up: true, load: loadOf(stats) },
+    ),
   } satisfies InstanceStats
 })
 
-/** Time for a cell to answer, within that of reading the metrics, so that a slow one does not hide the others. */
+/** Time for a database to answer, within that of reading the metrics, so that a slow one does not hide the others. */
 const ANSWER_WITHIN = Duration.seconds(2)
-const CONCURRENT_CELLS = 8
+const CONCURRENT_READS = 8
 
-const ofCell = Effect.fnUntraced(function* (sql: Sql) {
+const statsHere = Effect.fnUntraced(function* (sql: Sql) {
   const isOwn = yield* StrayAccounts.isOwn(sql, "account_id")
   const queue = yield* queueStats(sql, isOwn)
   const end = yield* Feed.watermark(sql)
   const followers = yield* followerStats(sql, end)
   const [row] = yield* sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM unread_reports WHERE ${isOwn}`
-  const rates = yield* ratesHere(sql, RATE_PERIOD, MAX_EVENTS_OF_CELL)
+  const rates = yield* ratesHere(sql, RATE_PERIOD, MAX_EVENTS_OF_RATE)
   return { queue, end, followers, rates, unread_reports: row?.n ?? 0 }
 })
 
-const loadOf = ({ followers, queue, rates }: Effect.Success<ReturnType<typeof ofCell>>): CellLoad => ({
+const loadOf = ({ followers, queue, rates }: Effect.Success<ReturnType<typeof statsHere>>): Load => ({
   per_second: rates.reduce((sum, { per_second }) => sum + per_second, 0),
   waiting: queue.reduce((sum, { rows, state }) => sum + (state === "ready" ? rows : 0), 0),
   lag_s: Math.max(0, ...followers.map(({ behind_s }) => behind_s)),
 })
 
-/** Returns the load of the fiber's cell. */
-export const cellLoad = Effect.map(Effect.flatMap(Sql, ofCell), loadOf)
+/** Returns the load of the fiber's database. */
+export const loadHere = Effect.map(Effect.flatMap(Sql, statsHere), loadOf)
 
-/** Period of the rate of a cell, and maximum number of its events that are read for it: an index scan of a millisecond. */
+/** Period of the rate of a database, and maximum number of its events that are read for it: an index scan of a millisecond. */
 const RATE_PERIOD = Duration.seconds(10)
-const MAX_EVENTS_OF_CELL = 1_000
+const MAX_EVENTS_OF_RATE = 1_000
 
 const sumOfQueues = (rows: ReadonlyArray<QueueStats>): ReadonlyArray<QueueStats> =>
   [...Map.groupBy(rows, ({ kind, state }) => `${kind} ${state}`).values()].flatMap((same) => {
@@ -143,7 +133,7 @@ const sumOfQueues = (rows: ReadonlyArray<QueueStats>): ReadonlyArray<QueueStats>
     ]
   })
 
-/** Adds up what a follower still has to count in all cells; its age is that of the cell that is furthest behind. */
+/** Adds up what a follower still has to count in all databases; its age is that of the one that is furthest behind. */
 const slowest = (rows: ReadonlyArray<FollowerStats>): ReadonlyArray<FollowerStats> =>
   [...Map.groupBy(rows, ({ name }) => name)].map(([name, same]) => ({
     name,
@@ -184,13 +174,13 @@ export const eventRates = Effect.fn("InstanceStats.eventRates")(function* (
 ) {
   const sql = yield* Sql
   const rates = ratesHere(sql, within, limit)
-  const rows = yield* Cells.rowsOfReachable(rates)
+  const { rows } = yield* Databases.rowsInTime(rates)
   const types = Map.groupBy(rows, ({ type }) => type)
   return Object.fromEntries(
     [...types].map(([type, same]) => [type, same.reduce((sum, { per_second }) => sum + per_second, 0)]),
   )
 })
-/** Returns the events per second of the fiber's cell, by type. */
+/** Returns the events per second of the fiber's database, by type. */
 const ratesHere = (sql: Sql, within: Duration.Duration, limit: number) =>
   Effect.flatMap(
     StrayAccounts.isOwn(sql, "account_id"),

@@ -2,13 +2,13 @@ import { type Checkpoint, parseCheckpoint, parseNote } from "@waybill/verify/Sig
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import * as Epoch from "../postgres/Epoch.ts"
-import { type CellName, FIRST } from "../routing/CellName.ts"
+import * as Databases from "../routing/Databases.ts"
 import { type Client, Sql } from "../postgres/Sql.ts"
 import type { SignersOf } from "./LogKeys.ts"
 import * as LogTree from "./LogTree.ts"
 import * as SignedNote from "./SignedNote.ts"
 
-/** A name under which the tree of a cell is, or was, signed, with its last checkpoint. */
+/** A name under which the tree of a database is, or was, signed, with its last checkpoint. */
 export interface Tree {
   readonly tree: number
   readonly origin: string
@@ -22,14 +22,15 @@ const SUFFIX_BYTES = 4
 /** Ends the origin of a log that may have lost leaves, or that was imported. */
 const SUFFIX = /\/~[0-9a-f]+$/u
 
-/** The usual origin of a cell's log, and where it is served below the address of the service. */
-export const prefixOf = (cell: CellName): string => (cell === FIRST ? "log" : `log/cells/${cell}`)
-export const originOf = (baseUrl: string, cell: CellName): string => {
+/** The usual origin of a database's log, and where it is served below the address of the service. */
+export const prefixOf = (database: string): string =>
+  database === Databases.home.name ? "log" : `log/cells/${database}`
+export const originOf = (baseUrl: string, database: string): string => {
   const { host, pathname } = new URL(baseUrl)
-  return `${host}${pathname.replace(/\/$/u, "")}/${prefixOf(cell)}`
+  return `${host}${pathname.replace(/\/$/u, "")}/${prefixOf(database)}`
 }
 
-/** Lists the names of a cell's log, the present one first. */
+/** Lists the names of a database's log, the present one first. */
 export const trees = <E>(sql: Client<E>, limit = MAX_TREES) => sql<Tree>`
   SELECT tree, origin, epoch, size::float8 AS size, note FROM log_trees ORDER BY tree DESC LIMIT ${limit}::int`
 
@@ -69,7 +70,7 @@ const nextOrigin = (base: string, last: SignedTree | undefined, epoch: Epoch.Pre
 }
 
 /**
- * Signs the tree of the fiber's cell as it is, if it has grown or the keys have changed. In one transaction, so that all of it is
+ * Signs the tree of the fiber's database as it is, if it has grown or the keys have changed. In one transaction, so that all of it is
  * on one server. Returns the name of the log, if it has one.
  */
 export const sign = Effect.fn("Checkpoints.sign")(function* (base: string, signersOf: SignersOf) {

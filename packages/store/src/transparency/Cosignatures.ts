@@ -23,7 +23,7 @@ export const covering = <E>(sql: Client<E>, tree: number, index: number) =>
     ([cosigned]) => cosigned,
   )
 
-/** Returns the newest head of the fiber's cell, with the witnesses that have signed it. */
+/** Returns the newest head of the fiber's database, with the witnesses that have signed it. */
 export const newest = Effect.gen(function* () {
   const sql = yield* Sql
   const [tree] = yield* Checkpoints.trees(sql, 1)

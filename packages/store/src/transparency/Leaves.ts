@@ -12,7 +12,7 @@ export interface StreamLeaves {
   readonly leaves: Uint8Array
 }
 
-/** Bytes of an index: enough for centuries of a busy cell. */
+/** Bytes of an index: enough for centuries of a busy database. */
 const INDEX_BYTES = 6
 /** Index of an event that has no leaf yet, although a later one of its stream has. */
 const NONE = 2 ** (8 * INDEX_BYTES) - 1
@@ -65,7 +65,7 @@ export const write = <E>(sql: Client<E>, rows: ReadonlyArray<StreamLeaves>) => s
 export const erase = <E>(sql: Client<E>, key: IdKey.IdKey, newKey: IdKey.IdKey) => sql`
   UPDATE log_leaves SET salt = NULL, stream_key = ${newKey}::uuid WHERE stream_key = ${key}::uuid`
 
-/** Forgets streams that are removed, or that have left the cell. */
+/** Forgets streams that are removed, or that have left the database. */
 export const remove = <E>(sql: Client<E>, keys: ReadonlyArray<IdKey.IdKey>) => sql`
   DELETE FROM log_leaves WHERE stream_key = ANY(${Arrays.texts(keys)}::text[]::uuid[])`
 

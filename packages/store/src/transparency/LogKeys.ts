@@ -2,8 +2,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Duration, Effect, Option } from "effect"
 import { randomBytes } from "node:crypto"
 import * as Iso from "../postgres/Iso.ts"
-import { FIRST } from "../routing/CellName.ts"
-import { inCell } from "../routing/CurrentCell.ts"
+import * as Databases from "../routing/Databases.ts"
 import { HomeSql } from "../routing/HomeSql.ts"
 import { Secrets } from "../secrets/Secrets.ts"
 import * as SignedNote from "./SignedNote.ts"
@@ -59,7 +58,7 @@ const make = Effect.fnUntraced(function* (overlap: Duration.Duration | undefined
 
 const inTransaction = Effect.fnUntraced(function* (overlap?: Duration.Duration) {
   const sql = yield* HomeSql
-  return yield* inCell(FIRST, sql.withTransaction(make(overlap)))
+  return yield* Databases.home.run(sql.withTransaction(make(overlap)))
 })
 
 /** Makes a new key. The present one signs beside it for a while, and its secret is deleted afterwards. */
@@ -85,7 +84,7 @@ const readSecrets = Effect.gen(function* () {
 
 export type SignersOf = (origin: string) => ReadonlyArray<SignedNote.Signer>
 
-/** Returns the keys that sign now. Makes the first one, and goes on with those it knows while the first cell is away. */
+/** Returns the keys that sign now. Makes the first one, and goes on with those it knows while home is away. */
 export const makeSigners = Effect.gen(function* () {
   let known: ReadonlyArray<Secret> = []
   let readAt = -Infinity

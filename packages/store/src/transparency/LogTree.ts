@@ -50,7 +50,7 @@ export const committed = ({ data, event_id, recorded_at, stream_id, type, versio
   }
 }
 
-/** Appends events to the tree of the cell, in their order. The follower's row is locked, so that nobody else does. */
+/** Appends events to the tree of the database, in their order. The follower's row is locked, so that nobody else does. */
 const append = Effect.fnUntraced(function* (sql: Sql, events: ReadonlyArray<Stored>) {
   const head = yield* read(sql)
   const edge = yield* readEdge(sql, head.size)
@@ -132,7 +132,7 @@ const appendArrived = Effect.fnUntraced(function* (sql: Sql, limit: number) {
   return { events: rows.length, isFull: true }
 })
 
-/** Builds the tree behind the ordered feed: each event of the cell becomes a leaf. */
+/** Builds the tree behind the ordered feed: each event of the database becomes a leaf. */
 export const follower: Pick<Follower.Follower, "name" | "types" | "count" | "before"> = {
   name: FOLLOWER,
   types: DomainEvent.TAGS,
@@ -143,7 +143,7 @@ export const follower: Pick<Follower.Follower, "name" | "types" | "count" | "bef
   },
 }
 
-/** Appends the events of one page to the tree of the fiber's cell. */
+/** Appends the events of one page to the tree of the fiber's database. */
 export const step = Follower.step(follower)
 
 export const read = <E>(sql: Client<E>) =>

@@ -63,7 +63,7 @@ const proofsOf = Effect.fnUntraced(function* <E>(
   return proofs
 })
 
-/** Proves the history of a stream of the fiber's cell. */
+/** Proves the history of a stream of the fiber's database. */
 export const prove = Effect.fn("Receipts.prove")(function* (account_id: AccountId, stream_id: string) {
   const sql = yield* Sql
   const key = Leaves.keyOf({ account_id, stream_id })

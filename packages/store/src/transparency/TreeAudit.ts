@@ -10,7 +10,7 @@ import * as Leaves from "./Leaves.ts"
 import * as LogTree from "./LogTree.ts"
 import * as MerkleTree from "./MerkleTree.ts"
 
-/** A difference between the tree of a cell and its events. */
+/** A difference between the tree of a database and its events. */
 export interface Difference {
   readonly problem: "changed" | "removed" | "not in the log" | "out of order" | "the tree was changed"
   /** The event, or the stream whose event is missing; null if the tree itself is wrong. */
@@ -21,7 +21,7 @@ export interface Difference {
 export interface TreeAudit {
   readonly leaves: number
   readonly events: number
-  /** Leaves whose data was erased, has expired, or has left the cell. Nothing says what they were. */
+  /** Leaves whose data was erased, has expired, or has left the database. Nothing says what they were. */
   readonly without_data: number
   readonly differences: ReadonlyArray<Difference>
 }
@@ -89,7 +89,7 @@ const leafIn = (tiles: ReadonlyMap<string, Uint8Array>, index: number): Uint8Arr
   return tiles.get(MerkleTree.keyOf({ level: 0, n }))?.subarray(at, at + MerkleTree.HASH_BYTES) ?? new Uint8Array()
 }
 
-/** Compares the tree of the fiber's cell with its events, from which all leaves are computed again. */
+/** Compares the tree of the fiber's database with its events, from which all leaves are computed again. */
 export const audit = Effect.fn("TreeAudit.audit")(function* () {
   const sql = yield* Sql
   const [place] = yield* sql<{ readonly position: bigint }>`

@@ -4,6 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { scrypt } from "node:crypto"
 import * as Memberships from "./Memberships.ts"
 import type { Sql } from "../postgres/Sql.ts"
+import * as AccountNames from "../routing/directory/AccountNames.ts"
 import { HomeSql } from "../routing/HomeSql.ts"
 
 /**
@@ -129,8 +130,8 @@ export interface UserOfAccount extends User {
 }
 
 /**
- * Lists all users, each with their account, and names the cells that do not answer in time. A user of such a cell has no role
- * and no status in the list, because only the cell knows them.
+ * Lists all users, each with their account, and names the databases that do not answer in time. A user of such a one has no role
+ * and no status in the list, because only it knows them.
  */
 export const list = Effect.fn("Users.list")(function* () {
   const sql = yield* HomeSql
@@ -138,7 +139,7 @@ export const list = Effect.fn("Users.list")(function* () {
   const { missing, rows } = yield* Memberships.list()
   const unknown = { role: null, status: null }
   const memberships = new Map<string, Pick<UserOfAccount, "account_id" | "role" | "status">>(
-    [...(yield* Memberships.accountsIn(missing)).map((each) => ({ ...each, ...unknown })), ...rows].map((each) => [
+    [...(yield* AccountNames.usersIn(missing)).map((each) => ({ ...each, ...unknown })), ...rows].map((each) => [
       each.user_id,
       each,
     ]),

@@ -1,7 +1,7 @@
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import * as ServerCell from "@waybill/store/cells/ServerCell"
 import * as AccountMove from "@waybill/store/moves/AccountMove"
-import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import { Duration, Effect } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import * as DatabaseMetrics from "../../../../apps/server/src/metrics/Database.ts"
@@ -41,7 +41,7 @@ layer(World.layer, { excludeTestServices: true })("a cell with a server of its o
     function* () {
       yield* ServerCell.make("cell_w", (yield* CellServers.make).url())
       const account_id = yield* World.account()
-      const take = Cells.inCellOf(account_id, RateWindows.takeOfDay(`${account_id}/forwards`, 6, 10))
+      const take = Databases.ofAccount(account_id, RateWindows.takeOfDay(`${account_id}/forwards`, 6, 10))
       assert.isUndefined(yield* take)
       // No other process has to notice the move.
       yield* AccountMove.move(account_id, "cell_w", { noticedAfter: Duration.millis(100) })

@@ -98,7 +98,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
       const inactive =
         "You tried to send to recipients that have been marked as inactive. Found inactive addresses: bo@example.org. "
       assert.isTrue((yield* send("/email", email)).Message.startsWith(inactive))
-      const others = ["hi@real-domain.com", "hi@unknown-domain.com"].map((From) => ({ ...email, From, To: "ana@example.org" }))
+      const others = ["hi@real-domain.com", "hi@unknown-domain.com"].map((From) => ({
+        ...email,
+        From,
+        To: "ana@example.org",
+      }))
       const results = yield* send("/email/batch", [email, ...others])
       assert.isTrue(results[0].Message.startsWith(inactive))
       assert.deepStrictEqual(

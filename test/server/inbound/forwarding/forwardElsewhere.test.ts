@@ -8,7 +8,7 @@ import * as Retention from "@waybill/store/erasure/Retention"
 import * as AccountMove from "@waybill/store/moves/AccountMove"
 import * as TimeTravel from "@waybill/store/operations/TimeTravel"
 import { Sql } from "@waybill/store/postgres/Sql"
-import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import { Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -42,7 +42,7 @@ const forwarding = Effect.gen(function* () {
   const show = (id: string) => Effect.map(call("GET", `/v1/inbound/${id}`), ({ json }) => json)
   const sql = yield* Sql
   const deliveries = Effect.flatMap(
-    Cells.inCellOf(account, sql`SELECT FROM outbox WHERE account_id = ${account} AND kind = 'delivery'`),
+    Databases.ofAccount(account, sql`SELECT FROM outbox WHERE account_id = ${account} AND kind = 'delivery'`),
     (rows) => Effect.succeed(rows.length),
   )
   const delivered = Effect.scoped(

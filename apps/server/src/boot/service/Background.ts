@@ -5,7 +5,7 @@ import * as MtaStsFetch from "@waybill/mail/dns/MtaStsFetch"
 import * as NodemailerTransport from "@waybill/mail/transport/NodemailerTransport"
 import * as SiteRules from "@waybill/mail/site/SiteRules"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
-import * as ForEachCell from "@waybill/store/routing/ForEachCell"
+import * as EveryDatabase from "@waybill/store/routing/EveryDatabase"
 import * as MtaStsPolicies from "@waybill/store/sources/MtaStsPolicies"
 import * as LogKeys from "@waybill/store/transparency/LogKeys"
 import * as Sandbox from "@waybill/store/content/Sandbox"
@@ -94,7 +94,7 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
           const domains = yield* checkDomains()
           const clocks = yield* advanceTestClocks()
           const signers = yield* LogKeys.makeSigners
-          yield* ForEachCell.make(
+          yield* EveryDatabase.start(
             Effect.all(
               [
                 followStats(),

@@ -42,7 +42,7 @@ export interface Installed {
  */
 export const ensure = Effect.fn("Installation.ensure")(function* () {
   const accounts = yield* Accounts.all()
-  // A cell that does not answer may have accounts.
+  // A database that does not answer may have accounts.
   if (accounts.rows.length > 0 || accounts.missing.length > 0)
     return { first: undefined, hasMail: yield* EmailLogQuery.hasAny() } satisfies Installed
   const store = yield* EventStore

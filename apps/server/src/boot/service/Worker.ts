@@ -1,8 +1,6 @@
 import * as PositionNumbers from "@waybill/store/cells/PositionNumbers"
-import * as Cells from "@waybill/store/routing/Cells"
-import { FIRST } from "@waybill/store/routing/CellName"
-import { CurrentCell } from "@waybill/store/routing/CurrentCell"
-import * as ForEachCell from "@waybill/store/routing/ForEachCell"
+import * as Databases from "@waybill/store/routing/Databases"
+import * as EveryDatabase from "@waybill/store/routing/EveryDatabase"
 import * as AccountNames from "@waybill/store/routing/directory/AccountNames"
 import * as DueRows from "@waybill/store/outbox/DueRows"
 import * as LeftAccounts from "@waybill/store/moves/LeftAccounts"
@@ -28,11 +26,11 @@ export const MARK_DUE_PAUSE = Duration.millis(20)
  */
 export const EXPIRED_EVERY = Duration.seconds(15)
 
-/** Interval between checks for accounts that a move has left between two cells. */
+/** Interval between checks for accounts that an interrupted move has left. */
 const LEFT_EVERY = Duration.seconds(5)
-/** Interval between notes of the position that a cell has given, which an older copy of its database lacks. */
+/** Interval between notes of the position that a database has given, which an older copy of it lacks. */
 const NOTED_EVERY = Duration.seconds(10)
-/** Interval between looks whether the domains of a cell are to be compared with the directory. */
+/** Interval between looks whether the domains of a database are to be compared with the directory. */
 const LISTED_EVERY = Duration.minutes(1)
 
 export interface Options<E, R, T> {
@@ -50,34 +48,39 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
       const pipelines = yield* Scope.fork(yield* Effect.scope, "parallel")
       const deliveries = yield* Scope.provide(drainDeliveries(options.delivery), pipelines)
       const tasks = options.tasks === undefined ? {} : yield* Scope.provide(options.tasks, pipelines)
-      yield* ForEachCell.make(checkOutbox)
-      yield* ForEachCell.make(runTasks(options.url, { ...tasks, drain_deliveries: deliveries }))
+      yield* EveryDatabase.start(checkOutbox)
+      yield* EveryDatabase.start(runTasks(options.url, { ...tasks, drain_deliveries: deliveries }))
     }),
   ).pipe(
     Layer.provide(SigningKeys.layer),
     Layer.provide(
       Processes.layer({
         url: options.url,
-        reclaim: (dead) => Cells.inEach(Effect.flatMap(Leases.takeOverFrom(dead), Reclaim.reclaim), Cells.ofThisServer),
+        reclaim: (dead) => takeOver(Effect.flatMap(Leases.takeOverFrom(dead), Reclaim.reclaim)),
       }),
     ),
   )
 
-/** Runs all tasks of the first cell, and the wake-ups of a cell with a server of its own, whose commits add them there. */
-const runTasks = <R>(url: Redacted.Redacted, tasks: Graphile.Tasks<R>) =>
-  Effect.gen(function* () {
-    const cell = yield* CurrentCell
-    if (cell === FIRST) return yield* Graphile.runTasks(url, tasks)
-    const { serverOf } = yield* Cells.Cells
-    if ((yield* serverOf(cell)) !== undefined) yield* Graphile.runTasks(url, Graphile.drainsOf(tasks))
+/** Takes over the work of a dead process in all databases of its server. One that fails or is slow keeps no other one waiting. */
+const takeOver = Effect.fnUntraced(function* <A, E, R>(work: Effect.Effect<A, E, R>) {
+  const exits = yield* Effect.forEach(yield* Databases.onThisServer, ({ run }) => Effect.exit(run(work)), {
+    concurrency: "unbounded",
   })
+  for (const exit of exits) yield* exit
+})
+
+/** Runs all tasks at home, and the wake-ups of a database with a server of its own, whose commits add them there. */
+const runTasks = Effect.fnUntraced(function* <R>(url: Redacted.Redacted, tasks: Graphile.Tasks<R>) {
+  if (yield* Databases.isHome) return yield* Graphile.runTasks(url, tasks)
+  if (yield* Databases.hasOwnServer) yield* Graphile.runTasks(url, Graphile.drainsOf(tasks))
+})
 
 /** Marks due rows as ready, and returns the time until the next check. */
 const markDue = Effect.map(DueRows.markReady(), ({ next_ms = Infinity }) =>
   Duration.max(MARK_DUE_PAUSE, Duration.min(MARK_DUE_EVERY, Duration.millis(Math.ceil(next_ms)))),
 )
 
-/** Checks the outbox of a cell for due rows and expired leases. */
+/** Checks the outbox of a database for due rows and expired leases. */
 const checkOutbox = Effect.gen(function* () {
   const failed = "outbox check failed; it will be retried"
   yield* repeatWork(markDue, { failed, retryAfter: MARK_DUE_EVERY })

@@ -2,7 +2,7 @@ import * as CellName from "@waybill/store/routing/CellName"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import type { CellServer } from "@waybill/store/routing/CellKeys"
 import { Cells } from "@waybill/store/routing/Cells"
-import * as ReachableCells from "@waybill/store/routing/ReachableCells"
+import * as Reachable from "@waybill/store/routing/Reachable"
 import * as Database from "@waybill/store/database/Database"
 import type * as LogExport from "@waybill/store/exports/LogExport"
 import * as MovedSince from "@waybill/store/moves/MovedSince"
@@ -112,12 +112,12 @@ export const inEach = <A, E, R>(
 ) =>
   Effect.gen(function* () {
     const replays = yield* CellReplays
-    return yield* ReachableCells.inEach(
+    return yield* Reachable.inEach(
       cells.map((cell) => ({
-        cell,
+        name: cell,
         answers: inCell(
           cell,
-          Effect.flatMap(Replay, ({ sql }) => ReachableCells.doesAnswer(sql)),
+          Effect.flatMap(Replay, ({ sql }) => Reachable.doesAnswer(sql)),
         ).pipe(
           Effect.provideService(CellReplays, replays),
           Effect.catch(() => Effect.succeed(false)),

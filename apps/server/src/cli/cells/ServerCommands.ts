@@ -1,7 +1,7 @@
 import * as ServerCell from "@waybill/store/cells/ServerCell"
 import * as CellChecks from "@waybill/store/cells/CellChecks"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
-import * as ReachableCells from "@waybill/store/routing/ReachableCells"
+import * as Reachable from "@waybill/store/routing/Reachable"
 import * as CellStates from "@waybill/store/operations/CellStates"
 import * as DirectoryAudit from "@waybill/store/recovery/DirectoryAudit"
 import * as DirectoryRepair from "@waybill/store/recovery/DirectoryRepair"
@@ -93,7 +93,7 @@ export const check = DataCommand.command(
     const failed = checks.filter(({ ok }) => !ok).map(({ name }) => name)
     if (failed.length > 0)
       return yield* new CheckDiffers({
-        message: `these cells cannot be used: ${failed.join(", ")}. ${ReachableCells.ifLost(failed)}`,
+        message: `these cells cannot be used: ${failed.join(", ")}. ${Reachable.ifLost(failed)}`,
       })
     if (differences.length > 0) return yield* new CheckDiffers({ message: DIFFERING })
   },

@@ -2,7 +2,7 @@ import * as Domain from "@waybill/domain/domain/Domain"
 import * as DomainName from "@waybill/domain/values/DomainName"
 import * as DomainRefusal from "@waybill/domain/domain/DomainRefusal"
 import type * as Id from "@waybill/domain/values/Id"
-import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import * as Domains from "@waybill/store/readmodels/Domains"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Option } from "effect"
@@ -27,7 +27,7 @@ const row = ({ domain_id, name, status, transport }: Domains.DomainRecord) => ({
 /** Lists the domains of an account with their transports, from the database. */
 export const list = Effect.fnUntraced(function* (named: Option.Option<Id.AccountId>, json: boolean) {
   const account = yield* AccountArgument.idOf(named)
-  yield* Output.print((yield* Cells.inCellOf(account, Domains.list(account))).map(row), { json, columns: COLUMNS })
+  yield* Output.print((yield* Databases.ofAccount(account, Domains.list(account))).map(row), { json, columns: COLUMNS })
 }, Effect.provide(CliStore.layer))
 
 export interface Choice {
@@ -55,7 +55,7 @@ export const setTransport = Effect.fnUntraced(function* ({ account: named, domai
 const find = Effect.fnUntraced(function* (account: Id.AccountId, nameOrId: string) {
   // Normalizes capitals and international names.
   const name = DomainName.parse(nameOrId)
-  const domain = yield* Cells.inCellOf(
+  const domain = yield* Databases.ofAccount(
     account,
     Domains.find(account, name._tag === "Success" ? name.success : nameOrId),
   )

@@ -1,5 +1,4 @@
-import type { CellName } from "@waybill/store/routing/CellName"
-import * as ReachableCells from "@waybill/store/routing/ReachableCells"
+import * as Reachable from "@waybill/store/routing/Reachable"
 import * as Conservation from "@waybill/store/operations/Conservation"
 import * as TreeAudit from "@waybill/store/transparency/TreeAudit"
 import { Effect } from "effect"
@@ -10,8 +9,8 @@ import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 
-/** Fails if something is wrong, or else if cells could not be checked. */
-const end = (wrong: ReadonlyArray<unknown>, message: string, unreachable: ReadonlyArray<CellName>) =>
+/** Fails if something is wrong, or else if databases could not be checked. */
+const end = (wrong: ReadonlyArray<unknown>, message: string, unreachable: ReadonlyArray<string>) =>
   wrong.length === 0
     ? CellsLeftOut.refuse(unreachable)
     : Effect.fail(new CheckDiffers({ message: CellsLeftOut.after(message, unreachable) }))
@@ -45,7 +44,7 @@ const webhooks = DataCommand.command(
   "Check that every matching event has its webhook delivery",
   {},
   function* ({ json }) {
-    const { rows: balances, unreachable } = yield* ReachableCells.rowsOf(Conservation.webhooks())
+    const { rows: balances, unreachable } = yield* Reachable.rowsOf(Conservation.webhooks())
     yield* print(balances, ["account_id", "webhook_id", "events", "deliveries", "missing", "mismatched"], json)
     const wrong = balances.filter(
       ({ deliveries, events, mismatched }) => deliveries !== events || mismatched.length > 0,
@@ -59,7 +58,7 @@ const emails = DataCommand.command(
   "Check that every accepted recipient is final or in flight",
   {},
   function* ({ json }) {
-    const { rows: balances, unreachable } = yield* ReachableCells.rowsOf(Conservation.emails())
+    const { rows: balances, unreachable } = yield* Reachable.rowsOf(Conservation.emails())
     yield* Output.print(balances, {
       json,
       columns: ["account_id", "day", "accepted", "final", "in_flight", "mismatched"],
@@ -74,7 +73,7 @@ const work = DataCommand.command(
   "Check that the outbox has exactly the rows of pending work",
   {},
   function* ({ json }) {
-    const { rows, unreachable } = yield* ReachableCells.rowsOf(Conservation.work())
+    const { rows, unreachable } = yield* Reachable.rowsOf(Conservation.work())
     const balances = Conservation.totalWork(rows)
     yield* print(balances, ["kind", "waiting", "missing", "unexpected"], json)
     const wrong = balances.filter(({ missing, unexpected }) => missing.length > 0 || unexpected.length > 0)
@@ -83,7 +82,7 @@ const work = DataCommand.command(
 )
 
 const log = DataCommand.command("log", "Check that the signed log holds exactly the events", {}, function* ({ json }) {
-  const { results, unreachable } = yield* ReachableCells.each(TreeAudit.audit())
+  const { results, unreachable } = yield* Reachable.each(TreeAudit.audit())
   const rows = results.map(([cell, { differences, ...counts }]) => ({ cell, ...counts, differences }))
   yield* Output.print(
     json ? rows : rows.map(({ differences, ...row }) => ({ ...row, differences: differences.length })),

@@ -16,7 +16,7 @@ const STAND_IN_BYTES = 8
 
 const count = (histories: number): string => (histories === 1 ? "1 history" : `${histories} histories`)
 
-/** Says what would be erased, and returns the cells that could not be searched. */
+/** Says what would be erased, and returns the databases that could not be searched. */
 const preview = Effect.fnUntraced(function* (address: Address.Address, json: boolean) {
   const { changeable, kept, unreachable } = yield* Erase.find(address)
   const kinds = [...Map.groupBy(changeable, ({ stream }) => stream)].map(([kind, each]) => ({

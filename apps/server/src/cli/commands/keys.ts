@@ -4,7 +4,7 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Network from "@waybill/domain/values/Network"
 import * as Scope from "@waybill/domain/account/Scope"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import * as ApiKeys from "@waybill/store/readmodels/ApiKeys"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Option } from "effect"
@@ -65,7 +65,7 @@ const list = DataCommand.list(
   ["id", "name", "status", "mode", "last_used_at", "scopes", "prefix"],
   function* ({ account }) {
     const account_id = yield* AccountArgument.idOf(account)
-    const keys = yield* Cells.inCellOf(account_id, ApiKeys.list(yield* NewIds.now, account_id))
+    const keys = yield* Databases.ofAccount(account_id, ApiKeys.list(yield* NewIds.now, account_id))
     return keys
   },
 )

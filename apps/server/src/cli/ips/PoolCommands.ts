@@ -1,7 +1,7 @@
 import * as DomainName from "@waybill/domain/values/DomainName"
 import * as DomainRefusal from "@waybill/domain/domain/DomainRefusal"
 import type * as Id from "@waybill/domain/values/Id"
-import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import * as Domains from "@waybill/store/readmodels/Domains"
 import * as SourcePools from "@waybill/store/sources/SourcePools"
 import { Effect, Option } from "effect"
@@ -74,7 +74,7 @@ export const pools = Command.make("pools").pipe(
 const domainId = Effect.fnUntraced(function* (account_id: Id.AccountId, named: Option.Option<string>) {
   if (Option.isNone(named)) return WHOLE_ACCOUNT
   const name = DomainName.parse(named.value)
-  const found = yield* Cells.inCellOf(
+  const found = yield* Databases.ofAccount(
     account_id,
     Domains.find(account_id, name._tag === "Success" ? name.success : named.value),
   )

@@ -5,7 +5,7 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as SuppressionRefusal from "@waybill/domain/suppression/SuppressionRefusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
-import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import * as Suppressions from "@waybill/store/readmodels/Suppressions"
 import { Effect, Result } from "effect"
@@ -77,7 +77,7 @@ export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (ha
 const takeChanges = Effect.fnUntraced(function* (count: number) {
   const { account_id } = yield* CurrentKey
   const taking = RateWindows.takeOfDay(`${account_id}/suppressions`, count, SuppressionRefusal.MAX_CHANGES_PER_DAY)
-  const wait_s = yield* Cells.inCellOf(account_id, taking)
+  const wait_s = yield* Databases.ofAccount(account_id, taking)
   if (wait_s !== undefined) return yield* new SuppressionRefusal.TooManyChanges({ retry_after_s: wait_s })
 })
 

@@ -6,7 +6,8 @@ import * as Account from "@waybill/domain/account/Account"
 import * as Id from "@waybill/domain/values/Id"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import * as CellName from "@waybill/store/routing/CellName"
-import { ANSWER_WITHIN, Cells, definitionUrlOf, urlOf } from "@waybill/store/routing/Cells"
+import { Cells, definitionUrlOf, urlOf } from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import * as Placement from "@waybill/store/cells/Placement"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -165,7 +166,7 @@ const projections = (url: Redacted.Redacted) =>
       const reading = Effect.flatMap(Effect.all([definitionUrlOf(url, cell), urlOf(url, cell)]), ([there, log]) =>
         Effect.provide(state, Replay.layer(there, log)),
       )
-      return cell === CellName.FIRST ? reading : Effect.timeout(reading, ANSWER_WITHIN)
+      return cell === CellName.FIRST ? reading : Effect.timeout(reading, Databases.ANSWER_WITHIN)
     }
     const found = yield* Effect.forEach(
       cells,

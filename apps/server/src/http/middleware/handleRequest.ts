@@ -6,9 +6,7 @@ import type { Refusal } from "@waybill/domain/values/Refusal"
 import type { Networks } from "@waybill/mail/dns/Network"
 import { Admission, type Verdict } from "@waybill/store/admission/Admission"
 import * as Availability from "@waybill/store/availability/Availability"
-import * as Cells from "@waybill/store/routing/Cells"
-import { CurrentCell, inCell } from "@waybill/store/routing/CurrentCell"
-import type { CellName } from "@waybill/store/routing/CellName"
+import * as Databases from "@waybill/store/routing/Databases"
 import { away } from "@waybill/store/postgres/StoreUnavailable"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import type { Writer } from "@waybill/store/requests/RequestLogWriter"
@@ -195,22 +193,21 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
   const account_id = accountOf(verdict)
   const holder = account_id ?? RateWindows.clientAddress(address).bucket
   const { check } = yield* Revocations
-  const { of } = yield* Cells.Cells
   const readContext: Bodies.ReadContext = {
     budget: budgets.bodies,
     holder,
     readmit: (scope) =>
       admitted === undefined || account_id === undefined
         ? Effect.void
-        : Effect.andThen(check({ admitted, scope }), requireHere(of(account_id))),
+        : Effect.andThen(check({ admitted, scope }), Databases.requireHere(account_id)),
   }
-  // A request without an account has nothing to look for in a cell. A failure is handled in the cell, whose database it is of.
+  // A request without an account needs no database. A failure is handled in the account's database, which it is of.
   const run = <E, R>(work: Effect.Effect<Response, E, R>) =>
     account_id === undefined
       ? handle(work)
-      : Effect.matchEffect(of(account_id), {
+      : Effect.matchEffect(Databases.find(account_id), {
           onFailure: (error) => handle(Effect.fail(error)),
-          onSuccess: (cell) => inCell(cell, handle(Effect.andThen(Availability.check, work))),
+          onSuccess: (own) => own.run(handle(Effect.andThen(Availability.check, work))),
         })
   const handling = entrance === undefined ? run(app) : run(DoorRequests.handle(entrance, handle(app), maxBodyBytes))
   const response = yield* handling.pipe(
@@ -222,11 +219,6 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
   const answer =
     overload === undefined ? yield* Compression.compressed(request, path, response) : Responses.respond(overload, id)
   return HttpServerResponse.setHeaders(answer, { ...headers, ...position })
-})
-
-/** Fails if the account has moved to another cell while the body of the request arrived. */
-const requireHere = Effect.fnUntraced(function* <E>(cell: Effect.Effect<CellName, E>) {
-  if ((yield* cell) !== (yield* CurrentCell)) return yield* Effect.fail(away())
 })
 
 /** Logs a call of the API by an account. Pages and their reads are none, and a caller without a known key has no account. */

@@ -1,7 +1,7 @@
 import * as Email from "@waybill/domain/email/Email"
 import * as Id from "@waybill/domain/values/Id"
 import * as AttachmentLink from "@waybill/mail/tokens/AttachmentLink"
-import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import * as Content from "@waybill/store/content/Content"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Clock, Effect, Option } from "effect"
@@ -28,7 +28,7 @@ export const layer = HttpRouter.use((router) =>
 
 const find = ({ account_id, mail_id, nth }: AttachmentLink.AttachmentPlace) =>
   isReceived(mail_id)
-    ? Cells.inCellOf(account_id, InboundFiles.find(account_id, mail_id, nth))
+    ? Databases.ofAccount(account_id, InboundFiles.find(account_id, mail_id, nth))
     : sent(account_id, mail_id, nth)
 
 const isReceived = (id: string): id is Id.InboundId => id.startsWith(Id.PREFIXES.InboundId)
@@ -38,7 +38,7 @@ const sent = Effect.fnUntraced(function* (account_id: Id.AccountId, email_id: Id
   const state = yield* store.state(Email, { account_id, stream_id: email_id })
   const attachment = state._tag === "Message" ? state.accepted.content.attachments[nth] : undefined
   if (attachment === undefined) return undefined
-  const found = yield* Cells.inCellOf(account_id, Content.findAll(account_id, [attachment.sha256]))
+  const found = yield* Databases.ofAccount(account_id, Content.findAll(account_id, [attachment.sha256]))
   const bytes = found.get(attachment.sha256)
   return bytes === undefined ? undefined : { filename: attachment.filename, bytes }
 })

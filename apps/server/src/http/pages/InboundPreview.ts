@@ -3,7 +3,7 @@ import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
 import * as Id from "@waybill/domain/values/Id"
 import * as ReadInbound from "@waybill/mail/reading/InboundMail"
 import * as InboundContent from "@waybill/store/content/InboundContent"
-import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import { Effect, Option, Schema } from "effect"
 import { HttpRouter } from "effect/http"
 
@@ -14,7 +14,7 @@ const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ 
 export const html = Effect.fnUntraced(function* (account_id: Id.AccountId) {
   const { id = "" } = yield* HttpRouter.params
   if (!isInboundId(id)) return yield* new InboundRefusal.InboundNotFound()
-  const bytes = yield* Cells.inCellOf(account_id, InboundContent.find(account_id, id))
+  const bytes = yield* Databases.ofAccount(account_id, InboundContent.find(account_id, id))
   if (Option.isNone(bytes)) return yield* new InboundRefusal.ContentExpired()
   const shown = yield* Effect.mapError(ReadInbound.show(bytes.value, {}, account_id), (error) =>
     error._tag === "Busy"

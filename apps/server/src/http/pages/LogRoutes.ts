@@ -1,7 +1,5 @@
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import { Cells } from "@waybill/store/routing/Cells"
-import { FIRST } from "@waybill/store/routing/CellName"
-import { inCell } from "@waybill/store/routing/CurrentCell"
+import * as Databases from "@waybill/store/routing/Databases"
 import { Sql } from "@waybill/store/postgres/Sql"
 import * as Checkpoints from "@waybill/store/transparency/Checkpoints"
 import * as LogKeys from "@waybill/store/transparency/LogKeys"
@@ -13,7 +11,7 @@ import { Clock, Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as RequestTarget from "../../requests/RequestTarget.ts"
 
-/** The log of each cell for everybody: its signed head and its hashes (c2sp.org/tlog-tiles), and the keys of the instance. */
+/** The log of each database for everybody: its signed head and its hashes (c2sp.org/tlog-tiles), and the keys of the instance. */
 
 const WELL_KNOWN = "/.well-known/waybill-log.json"
 const PATH = /^\/log\/(?:cells\/([a-z0-9_]{1,40})\/)?(checkpoint|tile\/.+)$/u
@@ -51,10 +49,10 @@ const tile = Effect.fnUntraced(function* (path: string) {
 
 const part = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
-  const [, cell = FIRST, name] = PATH.exec(RequestTarget.pathOf(request.url)) ?? []
-  const { names } = yield* Cells
-  if (name === undefined || !(yield* names).includes(cell)) return notFound
-  return yield* inCell(cell, name === "checkpoint" ? checkpoint : tile(name))
+  const [, of = Databases.home.name, path] = PATH.exec(RequestTarget.pathOf(request.url)) ?? []
+  const database = (yield* Databases.listed).find(({ name }) => name === of)
+  if (path === undefined || database === undefined) return notFound
+  return yield* database.run(path === "checkpoint" ? checkpoint : tile(path))
 })
 
 /** The keys of a log under one of its names, the newest first. */
@@ -66,12 +64,11 @@ const keysOf = (keys: ReadonlyArray<LogKeys.LogKey>, now: Timestamp.Timestamp, o
   }
 }
 
-const logOf = (baseUrl: string, isPublic: boolean, cell: string) =>
-  inCell(
-    cell,
+const logOf = (baseUrl: string, isPublic: boolean, { name, run }: Databases.Database) =>
+  run(
     Effect.gen(function* () {
       const [tree, ...former] = yield* Checkpoints.trees(yield* Sql)
-      const origin = tree?.origin ?? Checkpoints.originOf(baseUrl, cell)
+      const origin = tree?.origin ?? Checkpoints.originOf(baseUrl, name)
       // Read once, however many names the log has had.
       const keys = (yield* LogKeys.list).toReversed()
       const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
@@ -83,7 +80,7 @@ const logOf = (baseUrl: string, isPublic: boolean, cell: string) =>
       return {
         origin,
         ...keysOf(keys, now, origin),
-        ...(isPublic ? { url: `${baseUrl.replace(/\/$/u, "")}/${Checkpoints.prefixOf(cell)}`, former: named } : {}),
+        ...(isPublic ? { url: `${baseUrl.replace(/\/$/u, "")}/${Checkpoints.prefixOf(name)}`, former: named } : {}),
       }
     }),
   )
@@ -97,9 +94,10 @@ export interface Options {
 export const layer = ({ baseUrl, isPublic }: Options) =>
   HttpRouter.use((router) =>
     Effect.gen(function* () {
-      const { names } = yield* Cells
       const wellKnown = Effect.gen(function* () {
-        const [first, ...others] = yield* Effect.forEach(yield* names, (cell) => logOf(baseUrl, isPublic, cell))
+        const [first, ...others] = yield* Effect.forEach(yield* Databases.listed, (each) =>
+          logOf(baseUrl, isPublic, each),
+        )
         const body = { ...first, ...(others.length === 0 ? {} : { cells: others }) }
         return HttpServerResponse.jsonUnsafe(body, { headers: { ...PUBLIC, "cache-control": "public, max-age=60" } })
       })

@@ -2,7 +2,7 @@ import * as Table from "@waybill/domain/values/Table"
 import type * as DatabaseExamination from "@waybill/store/operations/DatabaseExamination"
 import * as DirectoryAudit from "@waybill/store/recovery/DirectoryAudit"
 import { LATE_AFTER } from "@waybill/store/operations/ExaminedCell"
-import * as ReachableCells from "@waybill/store/routing/ReachableCells"
+import * as Reachable from "@waybill/store/routing/Reachable"
 import { Duration } from "effect"
 import type { NoDatabase } from "../../installation/Postgres.ts"
 import * as Finding from "./Finding.ts"
@@ -101,7 +101,7 @@ export const cells = (
   return Finding.broken(
     "cells",
     `${named}; its accounts are answered 503, and its domains are not checked here`,
-    `Start its server or restore its network; \`waybill cells list\` shows where each cell lies. ${ReachableCells.ifLost(unreachable_cells.map(({ name }) => name))}`,
+    `Start its server or restore its network; \`waybill cells list\` shows where each cell lies. ${Reachable.ifLost(unreachable_cells.map(({ name }) => name))}`,
   )
 }
 

@@ -4,7 +4,7 @@ import { Provenance } from "@waybill/store/log/Provenance"
 import { Effect } from "effect"
 import * as Traces from "../../observability/Traces.ts"
 import { deliver, type DeliverOptions } from "./deliver.ts"
-import * as CellPipelines from "../CellPipelines.ts"
+import * as Pipelines from "../Pipelines.ts"
 import * as Pipeline from "../Pipeline.ts"
 import * as SharedMemory from "../SharedMemory.ts"
 
@@ -39,7 +39,7 @@ export const drainDeliveries = (options: DeliveryPipelineOptions) =>
         if (pending === undefined) return work
         return withMemory(job.row.account_id, bytesOf(pending), traced(work, job.row, pending))
       })
-    return CellPipelines.make(options.inFlight ?? Pipeline.MAX_IN_FLIGHT, (bound) =>
+    return Pipelines.make(options.inFlight ?? Pipeline.MAX_IN_FLIGHT, (bound) =>
       Pipeline.make({ ...options, kind: "delivery", bound, prepare }),
     )
   })

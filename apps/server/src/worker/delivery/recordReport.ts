@@ -8,7 +8,7 @@ import * as Recipient from "@waybill/domain/email/Recipient"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { ReportFact } from "@waybill/mail/report/ReportFact"
 import type { Bounced } from "@waybill/mail/tokens/ReturnPath"
-import * as Cells from "@waybill/store/routing/Cells"
+import * as Databases from "@waybill/store/routing/Databases"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { following, Provenance } from "@waybill/store/log/Provenance"
 import type { Append, View } from "@waybill/store/commit/Commit"
@@ -47,7 +47,7 @@ interface RecipientFact {
  * which is 0 for a report that was recorded before.
  */
 export const recordReport = (about: About, facts: ReadonlyArray<ReportFact>) =>
-  Cells.inCellOf(about.account_id, recordHere(about, facts))
+  Databases.ofAccount(about.account_id, recordHere(about, facts))
 
 const recordHere = Effect.fn("recordReport")(function* (
   { account_id, address, ...bounced }: About,

@@ -7,7 +7,7 @@ import * as Leases from "@waybill/store/outbox/Leases"
 import type { Leased } from "@waybill/store/outbox/OutboxRow"
 import { Duration, Effect } from "effect"
 import * as NewIds from "../../process/NewIds.ts"
-import * as CellPipelines from "../CellPipelines.ts"
+import * as Pipelines from "../Pipelines.ts"
 import * as Pipeline from "../Pipeline.ts"
 
 /** Maximum number of test clocks that one process advances at once. */
@@ -21,7 +21,7 @@ const MAX_LOOK_PAUSE = Duration.millis(100)
  * due are rows that the pipelines of their kinds do. A process that takes over an advance continues where it was.
  */
 export const advanceTestClocks = () =>
-  CellPipelines.make(MAX_ADVANCES, (bound) =>
+  Pipelines.make(MAX_ADVANCES, (bound) =>
     Pipeline.make({ kind: "test_clock", bound, prepare: () => Effect.succeed(advance) }),
   )
 

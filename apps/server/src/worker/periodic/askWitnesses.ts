@@ -34,7 +34,7 @@ interface Asked {
   pausedUntil: number
 }
 
-/** Asks witnesses to sign the heads of the log of the fiber's cell, until the scope closes. */
+/** Asks witnesses to sign the heads of the log of the fiber's database, until the scope closes. */
 export const askWitnesses = (witnesses: ReadonlyArray<LogWitness>, allowed: Network.Networks) => {
   if (witnesses.length === 0) return Effect.void
   const states = new Map(witnesses.map(({ text }) => [text, { size: 0, failures: 0, pausedUntil: -Infinity } as Asked]))

@@ -4,7 +4,7 @@ import * as Leases from "@waybill/store/outbox/Leases"
 import { Duration, Effect } from "effect"
 import * as DomainCommands from "../../operate/DomainCommands.ts"
 import * as NewIds from "../../process/NewIds.ts"
-import * as CellPipelines from "../CellPipelines.ts"
+import * as Pipelines from "../Pipelines.ts"
 import * as Pipeline from "../Pipeline.ts"
 
 /** Maximum number of domains that one process checks at once. */
@@ -14,7 +14,7 @@ export const UNCHANGED_PAUSE = Duration.minutes(5)
 
 /** Checks the DNS of domains that are due. The event of a check says when the next one is due. */
 export const checkDomains = () =>
-  CellPipelines.make(MAX_CHECKS, (bound) =>
+  Pipelines.make(MAX_CHECKS, (bound) =>
     Pipeline.make({ kind: "domain_check", bound, prepare: () => Effect.succeed(check) }),
   )
 

@@ -1,5 +1,5 @@
 import { repeatWork } from "@waybill/store/postgres/StoreUnavailable"
-import { CurrentCell } from "@waybill/store/routing/CurrentCell"
+import * as Databases from "@waybill/store/routing/Databases"
 import * as Checkpoints from "@waybill/store/transparency/Checkpoints"
 import type * as LogKeys from "@waybill/store/transparency/LogKeys"
 import * as LogTree from "@waybill/store/transparency/LogTree"
@@ -13,10 +13,10 @@ export const MAX_SHARE = 0.08
 /** Interval at which the keys are looked at while no event comes. */
 const SIGN_EVERY_MS = 5_000
 
-/** Builds and signs the tree of the fiber's cell until the scope closes. One process at a time builds it. */
+/** Builds and signs the tree of the fiber's database until the scope closes. One process at a time builds it. */
 export const followLogTree = (baseUrl: string, signers: Effect.Success<typeof LogKeys.makeSigners>) =>
   Effect.gen(function* () {
-    const origin = Checkpoints.originOf(baseUrl, yield* CurrentCell)
+    const origin = Checkpoints.originOf(baseUrl, yield* Databases.name)
     let signedAt = -Infinity
     let named: string | undefined
     const step = Effect.gen(function* () {

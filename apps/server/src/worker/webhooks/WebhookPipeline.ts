@@ -20,7 +20,7 @@ import * as CallResults from "./CallResults.ts"
 import * as WebhookCaller from "./WebhookCaller.ts"
 import * as EndpointTurns from "./EndpointTurns.ts"
 import * as FailingWebhooks from "./FailingWebhooks.ts"
-import * as CellPipelines from "../CellPipelines.ts"
+import * as Pipelines from "../Pipelines.ts"
 import * as Pipeline from "../Pipeline.ts"
 import type * as RowBound from "../RowBound.ts"
 import * as WebhookPayload from "./WebhookPayload.ts"
@@ -48,10 +48,10 @@ export interface Options extends WebhookCaller.Options {
 export const make = Effect.fnUntraced(function* (options: Options) {
   const call = yield* WebhookCaller.make(options)
   const held = PartitionedSemaphore.makeUnsafe<string>({ permits: InboundBody.MAX_HELD_KB })
-  return yield* CellPipelines.make(MAX_CALLS, (bound) => ofCell(options, call, held, bound))
+  return yield* Pipelines.make(MAX_CALLS, (bound) => ofDatabase(options, call, held, bound))
 })
 
-const ofCell = Effect.fnUntraced(function* (
+const ofDatabase = Effect.fnUntraced(function* (
   options: Options,
   call: Effect.Success<ReturnType<typeof WebhookCaller.make>>,
   /** Received mail that calls hold, in KiB; accounts that wait take turns. */

@@ -86,7 +86,7 @@ export const readModel: ReadModel.ReadModel = {
       ${Arrays.bigints(rows.map((row) => (row as Row).term))}, ${Arrays.texts(rows.map((row) => (row as Row).folded))})
       AS new(account_id, term, folded) ORDER BY account_id, term
     ON CONFLICT (account_id, term) DO NOTHING`,
-  insertOnNode: (sql, rows) => {
+  insertApart: (sql, rows) => {
     const sorted = (rows as ReadonlyArray<Row>).toSorted((a, b) => (isBefore(a, b) ? -1 : 1))
     // The last row is repeated up to a power of two, so that there are few statements to keep plans of.
     const last = sorted.slice(-1)

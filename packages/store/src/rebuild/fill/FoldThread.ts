@@ -24,7 +24,7 @@ export interface ThreadJob {
   readonly buffer?: ArrayBuffer | undefined
 }
 
-/** `code` is the SQLSTATE or the error of the connection, by which a cell that is lost is known. */
+/** `code` is the SQLSTATE or the error of the connection, by which a database that is lost is known. */
 export interface ThreadFailure {
   readonly failure: string
   readonly code: string | undefined

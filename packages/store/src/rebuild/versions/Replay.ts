@@ -3,7 +3,7 @@ import { Context, Data, Duration, Effect, Layer, Redacted, type Scope } from "ef
 import type pg from "pg"
 import { Reactivity } from "effect/reactivity"
 import { KEEPALIVE_AFTER } from "../../postgres/Sockets.ts"
-import { FIRST } from "../../routing/CellName.ts"
+import * as Databases from "../../routing/Databases.ts"
 import * as Projections from "./Projections.ts"
 import * as Connection from "./Connection.ts"
 import * as Sqls from "../../postgres/Sql.ts"
@@ -18,7 +18,7 @@ export class ReplayRefused extends Data.TaggedError("ReplayRefused")<{ readonly 
  */
 export const CONNECTIONS = 4
 
-/** Longest wait of a rebuild for a lock, so that a cell whose tables stay locked does not keep it for ever. */
+/** Longest wait of a rebuild for a lock, so that a database whose tables stay locked does not keep it for ever. */
 export const LOCK_LIMIT = Context.Reference<Duration.Duration>("@waybill/store/rebuild/versions/Replay/LOCK_LIMIT", {
   defaultValue: () => Duration.millis(Connection.LOCK_TIMEOUT_MS),
 })
@@ -31,7 +31,7 @@ export class Replay extends Context.Service<
   Replay,
   {
     readonly sql: Sql
-    /** The same, or for a cell on a node of Citus a client of the node: what tells the watermark of the log, and the locks. */
+    /** The same, or for tables on another node a client of that node: what tells the watermark of the log, and the locks. */
     readonly log: Sql
     /** Database for connections that threads open themselves. */
     readonly url: Redacted.Redacted
@@ -41,7 +41,7 @@ export class Replay extends Context.Service<
     readonly lockSession: Effect.Effect<pg.Client, never, Scope.Scope>
   }
 >()("@waybill/store/rebuild/versions/Replay") {
-  /** `url` takes statements that make and change tables; `logUrl` is the server of the cell. */
+  /** `url` takes statements that make and change tables; `logUrl` is the server of the database. */
   static readonly layer = (url: Redacted.Redacted, logUrl = url) =>
     Layer.effect(
       Replay,
@@ -80,9 +80,9 @@ export const find = (name: string): Effect.Effect<Projections.Projection, Replay
 
 /** First key of our advisory locks with two keys: "WB", rebuilds. */
 const LOCK_CLASS = 0x5742_0003
-/** Second key: the read model of the first cell by its name, and that of another cell by both names. */
+/** Second key: the read model of home by its name, and that of another database by both names. */
 const lockKey = (name: string) =>
-  `hashtext(CASE current_schema() WHEN '${FIRST}' THEN '' ELSE current_schema() || '.' END || ${name})`
+  `hashtext(CASE current_schema() WHEN '${Databases.home.name}' THEN '' ELSE current_schema() || '.' END || ${name})`
 
 /** Takes the lock of a read model, which allows one rebuild at a time and is released when the process ends. */
 export const lockReadModel = Effect.fnUntraced(function* (name: string) {
@@ -100,7 +100,7 @@ export const lockReadModel = Effect.fnUntraced(function* (name: string) {
 })
 
 /**
- * Lock of removals from the log, until the end of the transaction. Not one of a table: that of a cell of Citus waits for
+ * Lock of removals from the log, until the end of the transaction. Not one of a table: that of a cluster waits for
  * every node.
  */
 export const removalLock = (sql: Sql, lock: "pg_advisory_xact_lock" | "pg_advisory_xact_lock_shared") => sql`

@@ -3,6 +3,7 @@ import { sendingDomains } from "../../postgres/sendingDomains.ts"
 import { type Client, Sql } from "../../postgres/Sql.ts"
 import { FIRST } from "../CellName.ts"
 import { CurrentCell } from "../CurrentCell.ts"
+import * as Databases from "../Databases.ts"
 import { HomeSql } from "../HomeSql.ts"
 
 /** A name by which requests find the cell of an account. */
@@ -68,4 +69,30 @@ export const listDomains = Effect.fn("AccountNames.listDomains")(function* () {
     if (missing.length > 0) yield* insert(home, missing)
   }
   yield* home`UPDATE cells SET domains_listed_at = now() WHERE name = ${cell}`
+})
+
+interface NamedUser {
+  readonly user_id: string
+  readonly account_id: string
+}
+
+/** Groups users by the database of their account; those who are not named in the directory are at home. */
+export const placeUsers = Effect.fnUntraced(function* (user_ids: ReadonlyArray<string>) {
+  const unnamed = user_ids.map((user_id): NamedUser => ({ user_id, account_id: "" }))
+  if (!(yield* Databases.areSeveral)) return [{ ...Databases.home, rows: unnamed }]
+  const home = yield* HomeSql
+  const named = yield* home<NamedUser>`
+    SELECT name AS user_id, account_id FROM account_names WHERE kind = 'user' AND name = ANY(${user_ids}::text[])`
+  const isNamed = new Set(named.map(({ user_id }) => user_id))
+  const atHome = unnamed.filter(({ user_id }) => !isNamed.has(user_id))
+  return [{ ...Databases.home, rows: atHome }, ...(yield* Databases.group(named))]
+})
+
+/** Users whose accounts are in some databases. Whether a membership has ended, only these know. */
+export const usersIn = Effect.fnUntraced(function* (databases: ReadonlyArray<string>) {
+  if (databases.length === 0) return []
+  const home = yield* HomeSql
+  return yield* home<NamedUser>`
+    SELECT n.name AS user_id, n.account_id FROM account_names n JOIN account_cells c ON c.account_id = n.account_id
+    WHERE n.kind = 'user' AND c.cell = ANY(${databases}::text[])`
 })

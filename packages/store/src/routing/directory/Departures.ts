@@ -1,7 +1,7 @@
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { type Clock, Duration, Effect, Semaphore } from "effect"
 import { away, type StoreUnavailable } from "../../postgres/StoreUnavailable.ts"
-import type { ClientOf } from "../CellClient.ts"
+import type { ClientOf } from "../RoutedClient.ts"
 import type { CellName } from "../CellName.ts"
 
 /** Age at which what a server says of the accounts that have left its cell is read again, and time limit of the read. */

@@ -70,7 +70,8 @@ const refusedIn = (verdicts: Verdicts): ReadonlyMap<number, Refusal> =>
 const strictAnswer = (verdicts: Verdicts): Result.Result<BatchAnswer, Refused> => {
   const data: Array<BatchResult> = []
   for (const [index, verdict] of verdicts.entries()) {
-    if (Result.isFailure(verdict)) return Result.fail(new RefusedInBatch({ index, refusal: verdict.failure }) as Refused)
+    if (Result.isFailure(verdict))
+      return Result.fail(new RefusedInBatch({ index, refusal: verdict.failure }) as Refused)
     data.push(queued(index, verdict.success))
   }
   return Result.succeed(batchOf(data))

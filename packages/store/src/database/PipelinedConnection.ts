@@ -2,8 +2,8 @@ import { type PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
 import { Duration, Effect, Exit, Fiber, Scope, Semaphore, Stream } from "effect"
 import type { SqlError } from "effect/sql"
 import type { Connection } from "effect/sql/SqlConnection"
-import * as CellClient from "./CellClient.ts"
-import { FIRST } from "./CellName.ts"
+import * as RoutedClient from "../routing/RoutedClient.ts"
+import { FIRST } from "../routing/CellName.ts"
 import * as Rests from "./Rests.ts"
 import type { Sql, Statement } from "../postgres/Sql.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
@@ -41,13 +41,13 @@ export const make = Effect.fnUntraced(function* (
   onOpened: (connection: PgConnection.PgConnection) => Effect.Effect<void, SqlError.SqlError> = () => Effect.void,
 ): Effect.fn.Return<PipelinedConnection, StoreUnavailable, Scope.Scope> {
   // The first transaction opens the connection, and the first one after a loss opens it again.
-  const { driver: ofCell } = yield* CellClient.here(sql)
+  const { driver: ofCell } = yield* RoutedClient.here(sql)
   const { driver } = sql
   // In a scope of its own, which closes after its users. Otherwise the opening of the connection would end before them, and a
   // transaction that waits for it, and for which the scope waits, would never end.
   const scope = yield* Scope.fork(yield* Effect.scope)
   const settingsOfPool = { multiplex: true, minConnections: 0, maxConnections: 1, idleTimeout: IDLE_TIMEOUT }
-  const pool = yield* PgPool.make(CellClient.configOf(ofCell, settingsOfPool)).pipe(
+  const pool = yield* PgPool.make(RoutedClient.configOf(ofCell, settingsOfPool)).pipe(
     Scope.provide(scope),
     SqlErrors.orUnavailable,
   )
@@ -147,7 +147,7 @@ const sendOn = Effect.fnUntraced(function* <A, E>(
   yield* send(connection, answers, connection.execute("BEGIN", [], undefined))
   const result = yield* Effect.exit(within(body((statement) => send(connection, answers, within(statement)))))
   const end = Exit.isSuccess(result)
-    ? CellClient.checkedCommit(connection)
+    ? RoutedClient.checkedCommit(connection)
     : connection.execute("ROLLBACK", [], undefined)
   yield* send(connection, answers, end)
   return { result, answers }

@@ -1,15 +1,21 @@
 import { Deferred, Duration, Effect, Exit, Scope } from "effect"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import { type CellName, FIRST } from "./CellName.ts"
 import { Cells } from "./Cells.ts"
 import { CurrentCell, inCell } from "./CurrentCell.ts"
 
-/** One instance of something for each cell, so that no cell waits for another one. */
-export interface PerCell<A, E = never> {
+/** One instance of something for each database, so that none waits for another one. */
+export interface PerDatabase<A, E = never> {
+  /** The instance of home. */
   readonly first: A
-  /** The instance of a cell, made when it is first wanted. */
-  readonly at: (cell: CellName) => Effect.Effect<A, E>
-  /** The instance of the fiber's cell. */
+  /** The instance of a database by its name, made when it is first wanted. */
+  readonly at: (name: string) => Effect.Effect<A, E>
+  /** The instance of the fiber's database. */
   readonly here: Effect.Effect<A, E>
+  /** The instance of an account's database. */
+  readonly of: (account_id: string) => Effect.Effect<A, E | StoreUnavailable>
+  /** The instance of the database of an API key's account, by the key's hash; that of home for an unknown key. */
+  readonly ofKey: (hash: string) => Effect.Effect<A, E | StoreUnavailable>
 }
 
 /** Pause before an instance that could not be built is tried again, so that a server that is away is not asked for each request. */
@@ -22,15 +28,16 @@ interface Built<A> {
 }
 
 /**
- * Makes the instance of the first cell at once, and the others on demand. That of a removed cell ends when another cell has its name,
+ * Makes the instance of home at once, and the others on demand. That of a removed cell ends when another cell has its name,
  * and all of them end with the scope.
  */
 export const make = Effect.fnUntraced(function* <A, E, R>(
   build: Effect.Effect<A, E, R | Scope.Scope>,
-): Effect.fn.Return<PerCell<A, E>, E, R | Scope.Scope> {
+): Effect.fn.Return<PerDatabase<A, E>, E, R | Scope.Scope> {
   const context = yield* Effect.context<R>()
   const parent = yield* Effect.scope
-  const { markOf } = yield* Cells
+  const cells = yield* Cells
+  const { markOf } = cells
   const instances = new Map<CellName, Built<A>>()
   /** Builds under way, or that failed a moment ago: all who want the instance get their outcome. */
   const builds = new Map<CellName, Deferred.Deferred<A, E>>()
@@ -66,5 +73,11 @@ export const make = Effect.fnUntraced(function* <A, E, R>(
       // Not a child: the one who wanted it first may go away.
       return Effect.andThen(Effect.forkIn(building, parent), Deferred.await(outcome))
     })
-  return { first, at, here: Effect.flatMap(CurrentCell, at) }
+  return {
+    first,
+    at,
+    here: Effect.flatMap(CurrentCell, at),
+    of: (account_id) => Effect.flatMap(cells.of(account_id), at),
+    ofKey: (hash) => Effect.flatMap(cells.ofKey(hash), at),
+  }
 })

@@ -1,5 +1,5 @@
-import * as PipelinedConnection from "@waybill/store/routing/PipelinedConnection"
-import * as Rests from "@waybill/store/routing/Rests"
+import * as PipelinedConnection from "@waybill/store/database/PipelinedConnection"
+import * as Rests from "@waybill/store/database/Rests"
 import { PgClient } from "@effect/sql-pg"
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import * as StoreDatabase from "@waybill/store/database/Database"
