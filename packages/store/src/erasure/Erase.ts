@@ -32,7 +32,6 @@ import * as Memberships from "../users/Memberships.ts"
 import { Sql } from "../postgres/Sql.ts"
 import { HomeSql } from "../routing/HomeSql.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
-import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /**
  * Kinds of streams about people. Other streams that name an address (a webhook's URL, a description) are for their
