@@ -31,9 +31,9 @@ interface Row {
 }
 
 /**
- * Looks up the standing of many bearers, by `nameOf`, in one statement for each database, and one at home. No request is counted: this is for
- * requests that were admitted before and are still running. Bearers of an account in the last step of its move are to be
- * looked up later: nothing can be revoked there until then.
+ * Looks up the standing of many bearers, by `nameOf`, in one statement for each database, and one at home. No request is counted:
+ * this is for requests that were admitted before and are still running. Bearers of an account in the last step of its move are to
+ * be looked up later: nothing can be revoked there until then.
  */
 export const find = Effect.fn("Standings.look")(function* (bearers: ReadonlyArray<Bearer>) {
   const keys = yield* Databases.place(bearers.filter(({ kind }) => kind === "key"))

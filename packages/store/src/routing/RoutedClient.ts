@@ -9,7 +9,7 @@ import type { CellName } from "./CellName.ts"
 import { CurrentCell, TransactionCell } from "./CurrentCell.ts"
 
 /** A client whose statements run in the cell of the fiber that runs them, each on a connection of that cell alone. */
-export interface CellClient extends PgClient.PgClient {
+export interface RoutedClient extends PgClient.PgClient {
   /** The client of the fiber's cell. */
   readonly here: Effect.Effect<PgClient.PgClient, SqlError.SqlError>
 }
@@ -48,7 +48,7 @@ export const make = Effect.fnUntraced(function* (first: PgClient.PgClient, clien
     notify: (channel: string, payload: string) => Effect.flatMap(here, ({ notify }) => notify(channel, payload)),
     withTransaction: <A, E, R>(work: Effect.Effect<A, E, R>) =>
       Effect.flatMap(CurrentCell, (cell) => withTransaction(Effect.provideService(work, TransactionCell, cell))),
-  }) satisfies CellClient
+  }) satisfies RoutedClient
 }, Effect.provide(Reactivity.layer))
 
 const SPAN_ATTRIBUTES = [["db.system.name", "postgresql"]] as const
@@ -62,7 +62,7 @@ const unlessLost = (end: Effect.Effect<void, SqlError.SqlError>): Effect.Effect<
 
 /** Returns the client of the fiber's cell, for connections that are opened with its configuration. */
 export const here = ({ driver }: Sql.Sql): Effect.Effect<Sql.Sql, StoreUnavailable> =>
-  SqlErrors.orUnavailable(Effect.map("here" in driver ? (driver as CellClient).here : Effect.succeed(driver), Sql.of))
+  SqlErrors.orUnavailable(Effect.map("here" in driver ? (driver as RoutedClient).here : Effect.succeed(driver), Sql.of))
 
 /** Configuration of other connections to a client's database, which follow it when it gets another address. */
 export const configOf = ({ config }: PgClient.PgClient, other: PgPool.Config): PgPool.Config => ({
