@@ -56,11 +56,7 @@ const SourceName = ({ source: { dkim_domain, overrides, source_ip, spf_domain } 
   return (
     <>
       <span className="block truncate font-mono text-xs">{source_ip ?? "Other sources"}</span>
-      {domains === "" ? undefined : (
-        <span className="block truncate text-xs text-ink-3">
-          <UntrustedText text={domains} />
-        </span>
-      )}
+      {domains === "" ? undefined : <UntrustedText className="block truncate text-xs text-ink-3" text={domains} />}
       <Overrides overrides={overrides} />
     </>
   )

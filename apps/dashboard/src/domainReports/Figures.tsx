@@ -6,9 +6,7 @@ export const Figures = ({ figures }: { readonly figures: ReadonlyArray<readonly 
     {figures.map(([label, value]) => (
       <div key={label} className="min-w-0">
         <dt className="text-xs text-ink-3">{label}</dt>
-        <dd className="truncate text-sm font-medium" title={value}>
-          <UntrustedText text={value} />
-        </dd>
+        <UntrustedText as="dd" className="truncate text-sm font-medium" title={value} text={value} />
       </div>
     ))}
   </dl>

@@ -33,9 +33,7 @@ export const TlsResults = ({ reports: { failures, policies, reporters } }: { rea
                 <>
                   <span className="block truncate font-mono text-xs">{failure}</span>
                   {server === null ? undefined : (
-                    <span className="block truncate text-xs text-ink-3">
-                      <UntrustedText text={server} />
-                    </span>
+                    <UntrustedText className="block truncate text-xs text-ink-3" text={server} />
                   )}
                 </>
               ),

@@ -20,9 +20,7 @@ export const Conversation = ({ id, own }: Props) => {
         <li key={entry.id} className="flex items-baseline gap-3 px-4 py-3 text-sm">
           <span className="w-16 shrink-0 text-xs text-ink-3">{entry.direction === "sent" ? "Sent" : "Received"}</span>
           <span className="min-w-0 grow">
-            <span className="block truncate">
-              <UntrustedText text={entry.subject ?? "No subject"} />
-            </span>
+            <UntrustedText className="block truncate" text={entry.subject ?? "No subject"} />
             <span className="block truncate text-xs text-ink-3">
               <UntrustedText text={entry.from} /> · {formatDateTime(entry.created_at)}
             </span>

@@ -43,9 +43,7 @@ export const DeliveryExplanation = ({ email }: { readonly email: EmailWithConten
               {email.recipients.length === 1 ? undefined : (
                 <p className="flex min-w-0 items-center gap-2">
                   <StatusBadge status={recipient.status} />
-                  <span className="min-w-0 truncate font-medium">
-                    <UntrustedText text={recipient.address} />
-                  </span>
+                  <UntrustedText className="min-w-0 truncate font-medium" text={recipient.address} />
                   {others > 0 ? <span className="shrink-0 text-ink-3">and {others} more</span> : undefined}
                 </p>
               )}

@@ -79,9 +79,7 @@ export const Email = () => {
         <p className="flex min-h-8 flex-wrap items-center gap-x-2 gap-y-1">
           <StatusBadge status={shownStatus(email, now)} />
           {email.livemode ? undefined : <Badge tone="warn">Test</Badge>}
-          <span className="max-w-full truncate">
-            <UntrustedText text={email.from} />
-          </span>
+          <UntrustedText className="max-w-full truncate" text={email.from} />
           <span className="flex max-w-full min-w-0 items-center gap-x-2">
             <span aria-hidden>→</span>
             <span className="truncate">

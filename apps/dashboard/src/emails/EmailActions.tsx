@@ -94,9 +94,7 @@ export const EmailActions = ({ email, onChanged }: Props) => {
         <ul aria-label="Recipients of the copy" className="my-2 flex flex-col gap-1">
           {unreached.slice(0, MAX_LISTED).map(({ address, kind, status }) => (
             <li key={`${kind} ${address}`} className="flex items-center gap-2">
-              <span className="min-w-0 truncate text-ink">
-                <UntrustedText text={address} />
-              </span>
+              <UntrustedText className="min-w-0 truncate text-ink" text={address} />
               <StatusBadge status={status} />
             </li>
           ))}

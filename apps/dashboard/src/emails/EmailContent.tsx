@@ -115,9 +115,7 @@ const Attachments = ({ email }: { readonly email: EmailWithContent }) => {
       {attachments.map((file, index) => (
         <li key={index} className="flex items-center gap-3 px-4 py-3 text-sm">
           <span className="min-w-0 grow">
-            <span className="block truncate">
-              <UntrustedText text={file.filename} />
-            </span>
+            <UntrustedText className="block truncate" text={file.filename} />
             <span className="block truncate text-xs text-ink-3">
               {file.content_type} · {formatBytes(file.size_bytes)}
               {file.content_id === null ? "" : ` · inline as cid:${file.content_id}`}

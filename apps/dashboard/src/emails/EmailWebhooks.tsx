@@ -58,9 +58,7 @@ export const EmailWebhooks = ({ emailId, events }: Props) => {
             <span className="shrink-0" title={delivery.event_type}>
               {eventName(delivery.event_type)}
             </span>
-            <span className="min-w-0 grow truncate text-ink-3">
-              <UntrustedText text={name} />
-            </span>
+            <UntrustedText className="min-w-0 grow truncate text-ink-3" text={name} />
             {delivery.attempts === 0 ? undefined : <ResponseStatus status={delivery.last_status} />}
             <span className="shrink-0 text-xs text-ink-3">
               <RelativeTime iso={delivery.created_at} />

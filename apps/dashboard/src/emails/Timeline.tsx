@@ -110,9 +110,7 @@ const TimelineEvent = ({ actor, event, isLast }: Props) => {
       <p className="flex items-baseline gap-2 text-sm">
         <span className="font-medium">{eventName(event.type)}</span>
         {actor === undefined ? undefined : (
-          <span className="min-w-0 text-xs [overflow-wrap:anywhere] text-ink-3">
-            <UntrustedText text={actor} />
-          </span>
+          <UntrustedText className="min-w-0 text-xs [overflow-wrap:anywhere] text-ink-3" text={actor} />
         )}
         <time
           dateTime={event.occurred_at}
@@ -123,9 +121,7 @@ const TimelineEvent = ({ actor, event, isLast }: Props) => {
         </time>
       </p>
       {text(event.data["recipient"]) === undefined ? undefined : (
-        <p className="truncate text-xs text-ink-2">
-          <UntrustedText text={text(event.data["recipient"]) ?? ""} />
-        </p>
+        <UntrustedText as="p" className="truncate text-xs text-ink-2" text={text(event.data["recipient"]) ?? ""} />
       )}
       {reply === "" && !isRefusal ? undefined : (
         <p className="mt-1.5 rounded-lg bg-sunken px-2.5 py-1.5 font-mono text-xs leading-relaxed break-words text-ink-2">
@@ -152,9 +148,7 @@ const TimelineEvent = ({ actor, event, isLast }: Props) => {
         </p>
       )}
       {notes.length === 0 ? undefined : (
-        <p className="mt-1 text-xs break-words text-ink-3">
-          <UntrustedText text={notes.join(" · ")} />
-        </p>
+        <UntrustedText as="p" className="mt-1 text-xs break-words text-ink-3" text={notes.join(" · ")} />
       )}
     </li>
   )

@@ -90,9 +90,7 @@ export const Accounts = () => {
                   main: true,
                   cell: ({ emails, id, name }) => (
                     <>
-                      <span className="block truncate font-medium">
-                        <UntrustedText text={name} />
-                      </span>
+                      <UntrustedText className="block truncate font-medium" text={name} />
                       <code className="hidden truncate font-mono text-xs text-ink-3 sm:block">{id}</code>
                       <span className="block text-xs text-ink-3 sm:hidden">{number.format(emails)} this month</span>
                     </>

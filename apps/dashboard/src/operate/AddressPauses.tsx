@@ -10,9 +10,7 @@ export const AddressPauses = ({ pauses }: Pick<Operate.SourceAddress, "pauses">)
     {pauses.map(({ reason, site, until }) => (
       <li key={site}>
         {site === EVERY_SITE ? "All mail" : site} until {until === null ? "resumed" : formatDateTime(until)}
-        <span className="block text-xs text-ink-3">
-          <UntrustedText text={reason} />
-        </span>
+        <UntrustedText className="block text-xs text-ink-3" text={reason} />
       </li>
     ))}
   </ul>

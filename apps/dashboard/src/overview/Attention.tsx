@@ -213,8 +213,4 @@ const WebhookName = ({ webhook }: { readonly webhook: Webhook }) => {
   return <Name text={isDescribed ? `“${webhook.description}”` : webhookName(webhook)} />
 }
 
-const Name = ({ text }: { readonly text: string }) => (
-  <strong className="font-medium">
-    <UntrustedText text={text} />
-  </strong>
-)
+const Name = ({ text }: { readonly text: string }) => <UntrustedText as="strong" className="font-medium" text={text} />

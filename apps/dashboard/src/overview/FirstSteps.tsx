@@ -182,9 +182,7 @@ const NewestReceived = () => {
       <span className="min-w-0 grow truncate">
         {mail.subject === null || mail.subject === "" ? "No subject" : <UntrustedText text={mail.subject} />}
       </span>
-      <span className="min-w-0 truncate text-xs text-ink-3">
-        <UntrustedText text={mail.envelope.from} />
-      </span>
+      <UntrustedText className="min-w-0 truncate text-xs text-ink-3" text={mail.envelope.from} />
     </Link>
   )
 }

@@ -49,9 +49,7 @@ export const RecentEmails = () => {
                   <span>
                     <StatusBadge status={shownStatus(email, now)} />
                   </span>
-                  <span className="hidden min-w-0 truncate sm:block">
-                    <UntrustedText text={Hits.firstRecipient(email)} />
-                  </span>
+                  <UntrustedText className="hidden min-w-0 truncate sm:block" text={Hits.firstRecipient(email)} />
                   <span className="min-w-0">
                     <span className="block truncate text-ink-2">
                       {email.subject === "" ? "No subject" : <UntrustedText text={email.subject} />}

@@ -92,11 +92,7 @@ const columnsOf = (senderName: ReturnType<typeof useSenderName>): ReadonlyArray<
   {
     name: "Sent by",
     wide: true,
-    cell: (request) => (
-      <span className="block max-w-52 truncate text-ink-2">
-        <UntrustedText text={senderName(request)} />
-      </span>
-    ),
+    cell: (request) => <UntrustedText className="block max-w-52 truncate text-ink-2" text={senderName(request)} />,
   },
   {
     name: "Duration",

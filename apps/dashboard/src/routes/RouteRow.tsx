@@ -51,12 +51,8 @@ export const RouteRow = (props: Props) => {
       </button>
       <span className="tabular mt-1.5 w-5 shrink-0 text-right text-sm text-ink-3">{index + 1}.</span>
       <div className={cx("mt-1.5 min-w-0 grow text-sm [overflow-wrap:anywhere]", !route.enabled && "text-ink-3")}>
-        <p className="font-medium">
-          <UntrustedText text={conditionsOf(route.match)} />
-        </p>
-        <p className={cx("mt-0.5", route.enabled && "text-ink-2")}>
-          <UntrustedText text={wordsOf(route, webhooks)} />
-        </p>
+        <UntrustedText as="p" className="font-medium" text={conditionsOf(route.match)} />
+        <UntrustedText as="p" className={cx("mt-0.5", route.enabled && "text-ink-2")} text={wordsOf(route, webhooks)} />
       </div>
       <div className="mt-1.5 flex shrink-0 flex-col items-end gap-1 sm:flex-row sm:items-center">
         {isEnd(route) ? <Badge>Stops</Badge> : undefined}

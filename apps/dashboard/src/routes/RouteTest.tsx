@@ -109,9 +109,7 @@ const Outcome = ({ outcome, routes, webhooks }: Props & { readonly outcome: Rout
                   text={route === undefined ? id : `${conditionsOf(route.match)} → ${wordsOf(route, webhooks)}`}
                 />
               </span>
-              <span className="block text-xs text-ink-3">
-                <UntrustedText text={sentenceOf(reason, routes)} />
-              </span>
+              <UntrustedText className="block text-xs text-ink-3" text={sentenceOf(reason, routes)} />
             </span>
           </li>
         )

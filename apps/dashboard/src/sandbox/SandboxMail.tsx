@@ -92,9 +92,7 @@ const Checks = ({ checks }: { readonly checks: ReadonlyArray<MessageChecks.Check
         <span className="mt-0.5">{ICONS[level]}</span>
         <span className="min-w-0">
           <span className="block text-sm font-medium">{name}</span>
-          <span className="block text-sm break-words text-ink-2">
-            <UntrustedText text={message} />
-          </span>
+          <UntrustedText className="block text-sm break-words text-ink-2" text={message} />
         </span>
       </li>
     ))}
@@ -132,9 +130,7 @@ const Attachments = ({ mail }: { readonly mail: SandboxMessageWithContent }) =>
       {mail.attachments.map((file, index) => (
         <li key={index} className="flex items-center gap-3 px-4 py-3 text-sm">
           <span className="min-w-0 grow">
-            <span className="block truncate">
-              <UntrustedText text={file.filename ?? "Unnamed file"} />
-            </span>
+            <UntrustedText className="block truncate" text={file.filename ?? "Unnamed file"} />
             <span className="block truncate text-xs text-ink-3">
               {file.content_type} · {formatBytes(file.size_bytes)}
             </span>

@@ -182,9 +182,7 @@ const MODE_NAMES = { live: "Live", test: "Test" } as const
 const KeyName = ({ apiKey: key, creator }: { readonly apiKey: ApiKey; readonly creator: string | undefined }) => (
   <>
     <p className="flex items-center gap-2">
-      <span className="truncate font-medium">
-        <UntrustedText text={key.name} />
-      </span>
+      <UntrustedText className="truncate font-medium" text={key.name} />
       {key.status === "active" ? undefined : <StatusBadge status={key.status} />}
     </p>
     <p className="mt-0.5 flex flex-wrap gap-x-2 text-xs text-ink-3">

@@ -51,9 +51,7 @@ const MemberName = ({ member }: { readonly member: Member }) => {
       </span>
       <div className="min-w-0">
         <p className="flex items-center gap-2 font-medium">
-          <span className="truncate">
-            <UntrustedText text={name} />
-          </span>
+          <UntrustedText className="truncate" text={name} />
           {member.id === user.id ? <Badge>You</Badge> : undefined}
           {member.two_factor ? (
             <span title="Uses two-factor authentication or a passkey">
@@ -61,9 +59,7 @@ const MemberName = ({ member }: { readonly member: Member }) => {
             </span>
           ) : undefined}
         </p>
-        <p className="truncate text-xs text-ink-3">
-          <UntrustedText text={member.email} />
-        </p>
+        <UntrustedText as="p" className="truncate text-xs text-ink-3" text={member.email} />
         <p className="mt-0.5 text-xs text-ink-3 sm:hidden">
           <LastSeen member={member} label="Last seen " />
         </p>

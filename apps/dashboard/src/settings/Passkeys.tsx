@@ -35,9 +35,7 @@ export const Passkeys = () => {
           {data.map((passkey) => (
             <li key={passkey.id} className="flex items-center gap-3 px-4 py-2.5 text-sm">
               <Fingerprint size={16} className="text-ink-3" aria-hidden />
-              <span className="grow truncate">
-                <UntrustedText text={passkey.name ?? "Passkey"} />
-              </span>
+              <UntrustedText className="grow truncate" text={passkey.name ?? "Passkey"} />
               <span className="text-xs text-ink-3">
                 {passkey.createdAt === null ? undefined : <RelativeTime iso={passkey.createdAt} />}
               </span>

@@ -109,9 +109,7 @@ export const ofRecord = ({ icon: Icon, kind, name, search, to }: Found, go: Go):
   name: `${kind} ${to} ${name}`,
   content: (
     <>
-      <span className="min-w-0 grow truncate">
-        <UntrustedText text={name} />
-      </span>
+      <UntrustedText className="min-w-0 grow truncate" text={name} />
       <span className="shrink-0 text-xs text-ink-3">{kind}</span>
     </>
   ),

@@ -29,10 +29,7 @@ export const Welcome = () => {
       hint={
         owner.data === undefined ? undefined : (
           <>
-            Choose a password for{" "}
-            <strong className="font-medium text-ink">
-              <UntrustedText text={owner.data.email} />
-            </strong>
+            Choose a password for <UntrustedText as="strong" className="font-medium text-ink" text={owner.data.email} />
             .
           </>
         )

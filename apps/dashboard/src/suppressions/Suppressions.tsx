@@ -154,9 +154,7 @@ interface CauseProps {
 /** The email that caused a suppression, or who added it. */
 const Cause = ({ addedBy, suppression: { email, email_id } }: CauseProps) =>
   email_id === null ? (
-    <span className="block max-w-52 truncate text-xs text-ink-2">
-      <UntrustedText text={addedBy.get(email) ?? "–"} />
-    </span>
+    <UntrustedText className="block max-w-52 truncate text-xs text-ink-2" text={addedBy.get(email) ?? "–"} />
   ) : (
     <Link to="/emails/$id" params={{ id: email_id }} className="text-xs whitespace-nowrap link">
       View email
@@ -173,9 +171,7 @@ const columnsOf = (
     main: true,
     cell: (suppression) => (
       <>
-        <span className="block truncate font-medium">
-          <UntrustedText text={suppression.email} />
-        </span>
+        <UntrustedText className="block truncate font-medium" text={suppression.email} />
         {/* On a phone there are no columns for these. */}
         <span className="flex flex-wrap gap-x-2 text-xs text-ink-3 sm:hidden">
           <span>{SuppressionReason.NAMES[suppression.reason]}</span>

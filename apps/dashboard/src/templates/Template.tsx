@@ -109,9 +109,7 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
       back={{ to: "/templates", name: "Templates" }}
       title={
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <span className="min-w-0">
-            <UntrustedText text={record.name} />
-          </span>
+          <UntrustedText className="min-w-0" text={record.name} />
           <Standing record={record} />
         </span>
       }

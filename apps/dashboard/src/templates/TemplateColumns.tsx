@@ -23,9 +23,7 @@ export const COLUMNS: ReadonlyArray<Column<ListedTemplate>> = [
     main: true,
     cell: ({ alias, id, name }) => (
       <Link to="/templates/$id" params={{ id }} className="block hover:underline">
-        <span className="block truncate font-medium">
-          <UntrustedText text={name} />
-        </span>
+        <UntrustedText className="block truncate font-medium" text={name} />
         {alias === null ? undefined : <code className="block truncate font-mono text-xs text-ink-3">{alias}</code>}
       </Link>
     ),

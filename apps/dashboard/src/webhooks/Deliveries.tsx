@@ -142,9 +142,7 @@ const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
             )}
           </span>
           {recipient === null ? undefined : (
-            <span className="hidden truncate text-xs text-ink-3 sm:block">
-              <UntrustedText text={recipient} />
-            </span>
+            <UntrustedText className="hidden truncate text-xs text-ink-3 sm:block" text={recipient} />
           )}
         </span>
         <span className="min-w-0">
@@ -169,11 +167,7 @@ const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
             </span>
             <RelativeTime iso={created_at} />
           </span>
-          {answer === null ? undefined : (
-            <span className={cx("block truncate", notCalled)}>
-              <UntrustedText text={answer} />
-            </span>
-          )}
+          {answer === null ? undefined : <UntrustedText className={cx("block truncate", notCalled)} text={answer} />}
         </span>
       </button>
       {open ? <DeliveryDetails delivery={delivery} /> : undefined}

@@ -131,9 +131,7 @@ const HttpMessage = ({
           <dt className="inline text-ink-3">
             <UntrustedText text={name} />:{" "}
           </dt>
-          <dd className="inline">
-            <UntrustedText text={value} />
-          </dd>
+          <UntrustedText as="dd" className="inline" text={value} />
         </div>
       ))}
     </dl>

@@ -15,9 +15,7 @@ export const LastAnswer = ({ call }: { readonly call: Webhook["last_call"] }) =>
         {formatDateTime(call.at)}, {formatDuration(call.duration_ms)}
       </span>
       {text === null ? undefined : (
-        <span className="line-clamp-2 min-w-0 text-xs text-ink-3 [overflow-wrap:anywhere]">
-          <UntrustedText text={text} />
-        </span>
+        <UntrustedText className="line-clamp-2 min-w-0 text-xs text-ink-3 [overflow-wrap:anywhere]" text={text} />
       )}
     </span>
   )

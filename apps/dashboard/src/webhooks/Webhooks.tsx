@@ -110,9 +110,7 @@ const COLUMNS: ReadonlyArray<Column<Webhook>> = [
       <Link to="/webhooks/$id" params={{ id }} className="block hover:underline">
         <span className="block truncate font-medium">{url}</span>
         {description === null || description === "" ? undefined : (
-          <span className="block truncate text-xs text-ink-3">
-            <UntrustedText text={description} />
-          </span>
+          <UntrustedText className="block truncate text-xs text-ink-3" text={description} />
         )}
       </Link>
     ),

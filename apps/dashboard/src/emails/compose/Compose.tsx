@@ -198,9 +198,7 @@ export const Compose = () => {
                     className="flex items-center gap-2 rounded-lg border border-line px-2.5 py-1.5 text-sm"
                   >
                     <Paperclip size={13} className="text-ink-3" aria-hidden />
-                    <span className="min-w-0 grow truncate">
-                      <UntrustedText text={file.filename} />
-                    </span>
+                    <UntrustedText className="min-w-0 grow truncate" text={file.filename} />
                     <span className="text-xs text-ink-3">{formatBytes(file.bytes)}</span>
                     <button
                       type="button"

@@ -108,12 +108,8 @@ export const HeaderList = ({
   <dl className="divide-y divide-line">
     {headers.map(({ name, value }, index) => (
       <div key={index} className="grid gap-x-4 px-4 py-2 text-xs sm:grid-cols-[11rem_1fr]">
-        <dt className="font-medium text-ink-2">
-          <UntrustedText text={name} />
-        </dt>
-        <dd className="min-w-0 font-mono break-all text-ink">
-          <UntrustedText text={value} />
-        </dd>
+        <UntrustedText as="dt" className="font-medium text-ink-2" text={name} />
+        <UntrustedText as="dd" className="min-w-0 font-mono break-all text-ink" text={value} />
       </div>
     ))}
   </dl>

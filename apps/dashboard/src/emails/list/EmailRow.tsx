@@ -74,9 +74,7 @@ export const EmailRow = ({ email, keyNames, parts, templateNames }: RowProps) =>
           {reason === undefined || Hits.hiddenOf(email, parts).length > 0 ? (
             <HiddenHits email={email} parts={parts} tagsAreShown />
           ) : (
-            <span className="block truncate text-xs text-ink-3" title={reason}>
-              <UntrustedText text={reason} />
-            </span>
+            <UntrustedText className="block truncate text-xs text-ink-3" title={reason} text={reason} />
           )}
         </span>
       </span>

@@ -161,9 +161,7 @@ export const EmailSearchBar = ({ actions, context, found, onChange, read, typed 
         </div>
       )}
       {searchHints(searched, context).map((hint) => (
-        <p key={hint} className="text-xs text-ink-2">
-          <UntrustedText text={hint} />
-        </p>
+        <UntrustedText as="p" key={hint} className="text-xs text-ink-2" text={hint} />
       ))}
     </div>
   )
@@ -199,9 +197,7 @@ const ChipItem = ({ chip, isBad, onRemove }: ChipProps) => (
     )}
   >
     <span className={isBad ? "shrink-0 font-medium" : "shrink-0 text-ink-3"}>{chip.name}</span>
-    <span className="min-w-0 truncate font-medium">
-      <UntrustedText text={chip.value} />
-    </span>
+    <UntrustedText className="min-w-0 truncate font-medium" text={chip.value} />
     <button
       type="button"
       aria-label={`Remove filter ${chip.name}`}

@@ -140,9 +140,7 @@ const InboxLine = ({ locale, rendered }: { readonly rendered: RenderedTemplate; 
         {subject === null || subject === "" ? (
           <span className="text-ink-3">No subject</span>
         ) : (
-          <strong className="font-medium">
-            <UntrustedText text={subject} />
-          </strong>
+          <UntrustedText as="strong" className="font-medium" text={subject} />
         )}
         <span className="text-ink-3">
           {" – "}

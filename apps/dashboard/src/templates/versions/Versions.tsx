@@ -133,9 +133,7 @@ const Row = ({ author, emails, isCurrent, onCompare, onRestore, onRollBack, vers
           ) : undefined}
         </p>
         {notes === null || notes === "" ? undefined : (
-          <p className="break-words text-ink-2">
-            <UntrustedText text={notes} />
-          </p>
+          <UntrustedText as="p" className="break-words text-ink-2" text={notes} />
         )}
         <p className="text-xs break-words text-ink-3">
           {formatDateTime(published_at)}
