@@ -22,8 +22,6 @@ export const requestFiltersOf = (search: Record<string, unknown>): RequestFilter
   return filters
 }
 
-export const isFiltered = (filters: RequestFilters): boolean => Object.keys(filters).length > 0
-
 const REQUEST_ID = /^req_[0-9a-z]{26}$/u
 
 /** Returns a typed path as the API knows it, so that the beginning need not be typed: `email/send` is `/v1/email/send`. */

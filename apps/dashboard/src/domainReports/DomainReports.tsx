@@ -2,13 +2,12 @@ import { useQuery, type UseQueryResult } from "@tanstack/react-query"
 import { type ReactNode, useState } from "react"
 import type { DmarcReports, TlsReports } from "../api/Records.ts"
 import { SegmentedControl } from "../ui/controls/SegmentedControl.tsx"
-import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
-import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { DmarcSources } from "./DmarcSources.tsx"
 import * as ReportQueries from "./ReportQueries.ts"
 import { ReportSetup } from "./ReportSetup.tsx"
 import { TlsResults } from "./TlsResults.tsx"
+import { QueryResult } from "../ui/feedback/QueryResult.tsx"
 
 const PERIODS = [
   ["7", "7 days"],
@@ -31,13 +30,14 @@ export const DomainReports = ({ name }: Props) => (
 
 const DmarcPanel = ({ name }: Props) => {
   const choice = useChoice(name)
-  const query = useQuery(ReportQueries.dmarc(choice))
-  const setup = {
-    title: "See who sends in the name of this domain",
-    text: "Mailbox providers report once a day which servers sent mail from this domain, and whether it passed DMARC.",
-  }
   return (
-    <ReportsPanel kind="DMARC" query={query} choice={choice} setup={setup}>
+    <ReportsPanel
+      kind="DMARC"
+      query={useQuery(ReportQueries.dmarc(choice))}
+      choice={choice}
+      title="See who sends in the name of this domain"
+      text="Mailbox providers report once a day which servers sent mail from this domain, and whether it passed DMARC."
+    >
       {(reports) => <DmarcSources reports={reports} />}
     </ReportsPanel>
   )
@@ -45,46 +45,63 @@ const DmarcPanel = ({ name }: Props) => {
 
 const TlsPanel = ({ name }: Props) => {
   const choice = useChoice(name)
-  const query = useQuery(ReportQueries.tls(choice))
-  const setup = {
-    title: "See whether mail reaches this domain over TLS",
-    text: "Mail servers that deliver to this domain report once a day how their TLS connections fared.",
-  }
   return (
-    <ReportsPanel kind="TLS" query={query} choice={choice} setup={setup}>
+    <ReportsPanel
+      kind="TLS"
+      query={useQuery(ReportQueries.tls(choice))}
+      choice={choice}
+      title="See whether mail reaches this domain over TLS"
+      text="Mail servers that deliver to this domain report once a day how their TLS connections fared."
+    >
       {(reports) => <TlsResults reports={reports} />}
     </ReportsPanel>
   )
 }
 
-const ReportsPanel = <A extends DmarcReports | TlsReports>({
-  children,
-  choice: { onPeriod, onVerified, period, verified },
-  kind,
-  query,
-  setup,
-}: {
+const useChoice = (name: string) => {
+  const [period, onPeriod] = useState<Period>("30")
+  const [verified, onVerified] = useState(true)
+  return { name, days: Number(period), period, onPeriod, verified, onVerified }
+}
+
+interface PanelProps<A> {
   readonly kind: "DMARC" | "TLS"
   readonly query: UseQueryResult<A>
-  readonly choice: Controls
-  readonly setup: { readonly title: string; readonly text: string }
+  readonly choice: ReturnType<typeof useChoice>
+  /** What the reports tell, shown while there are none. */
+  readonly title: string
+  readonly text: string
   readonly children: (reports: A) => ReactNode
-}) => {
+}
+
+/** The reports of one kind, or how to ask for them, and the way to those whose sender is not proven. */
+const ReportsPanel = <A extends DmarcReports | TlsReports>(props: PanelProps<A>) => {
+  const { children, choice, kind, query, ...setup } = props
+  const { onPeriod, onVerified, period, verified } = choice
   const label = `Period of ${kind} reports`
   const control = <SegmentedControl label={label} value={period} options={PERIODS} onChange={onPeriod} />
   return (
     <Panel title={`${kind} reports`} actions={query.data && receives(query.data) ? control : undefined}>
-      {query.data !== undefined ? (
-        <Reports reports={query.data} verified={verified} onVerified={onVerified} setup={setup}>
-          {children(query.data)}
-        </Reports>
-      ) : query.error === null ? (
-        <SkeletonRows rows={3} />
-      ) : (
-        <div className="p-4">
-          <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
-        </div>
-      )}
+      <QueryResult isInPanel query={query} rows={3}>
+        {(reports) => (
+          <>
+            {reports.verified ? undefined : (
+              <p className="border-b border-line bg-warn-soft px-4 py-2 text-sm text-warn">
+                Unverified reports: nobody signed them, so anybody may have written them.
+              </p>
+            )}
+            {reports.reporters.length > 0 ? children(reports) : <ReportSetup reports={reports} {...setup} />}
+            {reports.unverified_reports === 0 ? undefined : (
+              <p className="border-t border-line px-4 py-3 text-xs text-ink-3">
+                {verified ? `${count(reports.unverified_reports)} without a valid signature left out. ` : ""}
+                <button type="button" className="rounded-md font-medium link" onClick={() => onVerified(!verified)}>
+                  {verified ? "Show unverified reports" : "Show verified reports"}
+                </button>
+              </p>
+            )}
+          </>
+        )}
+      </QueryResult>
     </Panel>
   )
 }
@@ -92,50 +109,5 @@ const ReportsPanel = <A extends DmarcReports | TlsReports>({
 /** Whether there are reports to choose a period of, or can be. */
 const receives = ({ report_address, reporters }: DmarcReports | TlsReports): boolean =>
   report_address !== null || reporters.length > 0
-
-interface Controls {
-  readonly period: Period
-  readonly onPeriod: (period: Period) => void
-  readonly verified: boolean
-  readonly onVerified: (verified: boolean) => void
-}
-
-const useChoice = (name: string): Controls & ReportQueries.Choice => {
-  const [period, onPeriod] = useState<Period>("30")
-  const [verified, onVerified] = useState(true)
-  return { name, days: Number(period), period, onPeriod, verified, onVerified }
-}
-
-/** The reports of one kind, or how to ask for them, and the way to those whose sender is not proven. */
-const Reports = ({
-  children,
-  onVerified,
-  reports,
-  setup,
-  verified,
-}: {
-  readonly reports: DmarcReports | TlsReports
-  readonly verified: boolean
-  readonly onVerified: (verified: boolean) => void
-  readonly setup: { readonly title: string; readonly text: string }
-  readonly children: ReactNode
-}) => (
-  <>
-    {reports.verified ? undefined : (
-      <p className="border-b border-line bg-warn-soft px-4 py-2 text-sm text-warn">
-        Unverified reports: nobody signed them, so anybody may have written them.
-      </p>
-    )}
-    {reports.reporters.length > 0 ? children : <ReportSetup reports={reports} {...setup} />}
-    {reports.unverified_reports === 0 ? undefined : (
-      <p className="border-t border-line px-4 py-3 text-xs text-ink-3">
-        {verified ? `${count(reports.unverified_reports)} without a valid signature left out. ` : ""}
-        <button type="button" className="rounded-md font-medium link" onClick={() => onVerified(!verified)}>
-          {verified ? "Show unverified reports" : "Show verified reports"}
-        </button>
-      </p>
-    )}
-  </>
-)
 
 const count = (reports: number): string => (reports === 1 ? "1 report" : `${reports.toLocaleString("en")} reports`)

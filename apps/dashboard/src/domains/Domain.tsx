@@ -1,17 +1,17 @@
 import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
 import * as DnsAdvice from "@waybill/domain/domain/DnsAdvice"
-import { MoreHorizontal, RefreshCw, RotateCcwKey, Trash2 } from "lucide-react"
+import { RefreshCw, RotateCcwKey, Trash2 } from "lucide-react"
 import { useState } from "react"
 import * as Queries from "../api/Queries.ts"
 import type { Domain as DomainData } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
-import { Button, IconButton } from "../ui/controls/Button.tsx"
+import { Button } from "../ui/controls/Button.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
-import { Menu } from "../ui/controls/Menu.tsx"
+import { MoreMenu } from "../ui/controls/Menu.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { formatDateTime, RelativeTime } from "../ui/display/Time.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
@@ -53,14 +53,9 @@ export const Domain = () => {
   const ed25519 = useEd25519(domain, updateCache)
   return (
     <Screen
-      name={domain.name}
       back={{ to: "/domains", name: "Domains" }}
-      title={
-        <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <span className="min-w-0">{domain.name}</span>
-          <StatusBadge status={domain.status} />
-        </span>
-      }
+      title={domain.name}
+      status={<StatusBadge status={domain.status} />}
       hint={<VerificationStatus domain={domain} />}
       actions={
         canEdit ? (
@@ -74,31 +69,23 @@ export const Domain = () => {
                 Verify DNS
               </Button>
             )}
-            <Menu
-              trigger={
-                <IconButton label="Domain actions" className="border border-line-strong bg-raised">
-                  <MoreHorizontal size={16} />
-                </IconButton>
-              }
+            <MoreMenu
+              isFramed
+              label="Domain actions"
               items={[
                 { name: "Rotate DKIM key", icon: <RotateCcwKey size={15} />, onSelect: () => setRotating(true) },
                 ...ed25519.items,
                 ...history,
                 "separator",
-                {
-                  name: "Delete domain",
-                  icon: <Trash2 size={15} />,
-                  danger: true,
-                  onSelect: () => setRemoving(true),
-                },
+                { name: "Delete domain", icon: <Trash2 size={15} />, danger: true, onSelect: () => setRemoving(true) },
               ]}
             />
           </>
         ) : undefined
       }
     >
-      {verify.error === null ? undefined : <ErrorMessage error={verify.error} />}
-      {ed25519.error === null ? undefined : <ErrorMessage error={ed25519.error} />}
+      <ErrorMessage error={verify.error} />
+      <ErrorMessage error={ed25519.error} />
       <DomainMail name={domain.name} />
       {needsNoDns(domain) ? (
         <p className="text-sm text-ink-2">{DnsAdvice.NEEDS_NO_DNS}</p>
@@ -119,7 +106,7 @@ export const Domain = () => {
       <DomainReports key={`reports of ${domain.id}`} name={domain.name} />
       <ConfirmDialog
         open={rotating}
-        onOpenChange={setRotating}
+        onClose={() => setRotating(false)}
         title="Rotate DKIM key?"
         isDestructive={false}
         action="Rotate key"
@@ -133,7 +120,7 @@ export const Domain = () => {
       {ed25519.dialogs}
       <ConfirmDialog
         open={removing}
-        onOpenChange={setRemoving}
+        onClose={() => setRemoving(false)}
         title={`Delete ${domain.name}?`}
         action="Delete domain"
         confirmationText={domain.name}

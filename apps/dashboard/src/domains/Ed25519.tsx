@@ -51,7 +51,7 @@ export const useEd25519 = (
     <>
       <ConfirmDialog
         open={dialog === "rotate"}
-        onOpenChange={() => setDialog(undefined)}
+        onClose={() => setDialog(undefined)}
         title="Rotate Ed25519 key?"
         isDestructive={false}
         action="Rotate key"
@@ -64,7 +64,7 @@ export const useEd25519 = (
       </ConfirmDialog>
       <ConfirmDialog
         open={dialog === "remove"}
-        onOpenChange={() => setDialog(undefined)}
+        onClose={() => setDialog(undefined)}
         title="Delete Ed25519 key?"
         action="Delete key"
         onConfirm={async () => {

@@ -57,7 +57,7 @@ export const Receiving = ({ canEdit, domain, onChanged }: Props) => {
             .
           </p>
         ) : undefined}
-        {change.error === null ? undefined : <ErrorMessage error={change.error} />}
+        <ErrorMessage error={change.error} />
       </div>
     </Panel>
   )

@@ -3,12 +3,12 @@ import { useState } from "react"
 import type { Domain } from "../api/Records.ts"
 import { instance } from "../api/instance.ts"
 import * as Api from "../api/Api.ts"
-import { useFormErrors } from "../api/useFormErrors.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { Checkbox, TextField } from "../ui/controls/Field.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
+import { useForm } from "../ui/controls/useForm.ts"
 
 type Change = Partial<Pick<Domain, "open_tracking" | "click_tracking">>
 
@@ -64,7 +64,7 @@ export const Tracking = ({ canEdit, domain, onChanged }: Props) => {
           disabled={!canEdit}
           onChange={(event) => set({ click_tracking: event.target.checked })}
         />
-        {change.error === null ? undefined : <ErrorMessage error={change.error} />}
+        <ErrorMessage error={change.error} />
         {instance.trackingDomains || domain.tracking_domain !== null ? (
           <TrackingDomain domain={domain} canEdit={canEdit} onChanged={onChanged} />
         ) : undefined}
@@ -75,12 +75,11 @@ export const Tracking = ({ canEdit, domain, onChanged }: Props) => {
 
 /** Form for the domain of tracked links. An empty value uses the domain of this installation. */
 const TrackingDomain = ({ canEdit, domain, onChanged }: Props) => {
-  const [name, setName] = useState(domain.tracking_domain ?? "")
-  const save = useMutation({
-    mutationFn: (tracking_domain: string | null) =>
-      Api.patch<Domain>(`/domains/${encodeURIComponent(domain.name)}`, { tracking_domain }),
-    onSuccess: (next) => {
-      setName(next.tracking_domain ?? "")
+  const form = useForm({
+    initial: { tracking_domain: domain.tracking_domain ?? "" },
+    send: (values) => Api.patch<Domain>(`/domains/${encodeURIComponent(domain.name)}`, bodyOf(values)),
+    onSent: (next) => {
+      form.set({ tracking_domain: next.tracking_domain ?? "" })
       onChanged(next)
       showToast(
         next.tracking_domain === null
@@ -89,34 +88,32 @@ const TrackingDomain = ({ canEdit, domain, onChanged }: Props) => {
       )
     },
   })
-  const errors = useFormErrors(save.error, { tracking_domain: name })
-  const trackingDomain = name.trim() === "" ? null : name.trim()
   return (
-    <form
-      className="flex flex-col gap-3"
-      onSubmit={(event) => {
-        event.preventDefault()
-        save.mutate(trackingDomain)
-      }}
-    >
+    <form className="flex flex-col gap-3" onSubmit={form.onSubmit}>
       <div className="flex items-end gap-2">
         <TextField
           className="min-w-0 grow sm:max-w-sm"
           label="Tracking domain"
-          error={errors.field.tracking_domain}
           placeholder={`links.${domain.name}`}
           disabled={!canEdit}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
+          {...form.input("tracking_domain")}
         />
-        <Button type="submit" busy={save.isPending} disabled={!canEdit || trackingDomain === domain.tracking_domain}>
+        <Button
+          type="submit"
+          busy={form.isPending}
+          disabled={!canEdit || bodyOf(form.values).tracking_domain === domain.tracking_domain}
+        >
           Save
         </Button>
       </div>
       <p className="text-xs text-ink-3">
         Used in tracked links while its DNS record is verified. Keep the record as long as sent mail may be opened.
       </p>
-      {errors.form === undefined ? undefined : <ErrorMessage error={errors.form} />}
+      <ErrorMessage error={form.error} />
     </form>
   )
 }
+
+const bodyOf = ({ tracking_domain }: { readonly tracking_domain: string }) => ({
+  tracking_domain: tracking_domain.trim() || null,
+})

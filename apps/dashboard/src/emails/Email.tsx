@@ -74,7 +74,7 @@ export const Email = () => {
     <Screen
       name={email.subject === "" ? "No subject" : email.subject}
       back={{ to: "/emails", name: "Emails" }}
-      title={<>{email.subject === "" ? "No subject" : <UntrustedText text={email.subject} />}</>}
+      title={email.subject === "" ? "No subject" : <UntrustedText text={email.subject} />}
       hint={
         <p className="flex min-h-8 flex-wrap items-center gap-x-2 gap-y-1">
           <StatusBadge status={shownStatus(email, now)} />
@@ -119,12 +119,11 @@ export const Email = () => {
                     {formatDateTime(email.created_at)}
                   </time>,
                 ],
-                ...(email.scheduled_at === null
-                  ? []
-                  : [["Scheduled for", formatWithZone(email.scheduled_at)] as const]),
-                ...(email.next_attempt_at === null
-                  ? []
-                  : [["Next attempt", <RelativeTime key="next" isAhead iso={email.next_attempt_at} />] as const]),
+                email.scheduled_at !== null && ["Scheduled for", formatWithZone(email.scheduled_at)],
+                email.next_attempt_at !== null && [
+                  "Next attempt",
+                  <RelativeTime key="next" isAhead iso={email.next_attempt_at} />,
+                ],
                 ["Attempts", email.attempts],
                 ["Size", formatBytes(email.size_bytes)],
                 [
@@ -133,52 +132,37 @@ export const Email = () => {
                     {email.domain}
                   </Link>,
                 ],
-                ...(request === undefined
-                  ? []
-                  : [["Request", <RequestLink key="request" request={request} />] as const]),
-                ...(email.forward_of === null
-                  ? []
-                  : [
-                      [
-                        "Forward of",
-                        <Link
-                          key="forward"
-                          to="/received"
-                          search={{ id: email.forward_of }}
-                          className="block truncate font-mono text-xs link"
-                        >
-                          {email.forward_of}
-                        </Link>,
-                      ] as const,
-                    ]),
-                ...(email.resend_of === null
-                  ? []
-                  : [["Copy of", <EmailLink key="original" id={email.resend_of} />] as const]),
-                ...(email.copies.length === 0
-                  ? []
-                  : [
-                      [
-                        email.copies.length === 1 ? "Copy" : "Copies",
-                        <span key="copies" className="flex flex-col gap-1">
-                          {email.copies.map((id) => (
-                            <EmailLink key={id} id={id} />
-                          ))}
-                        </span>,
-                      ] as const,
-                    ]),
-                ...(email.template === null
-                  ? []
-                  : [["Template", <UsedTemplate key="template" template={email.template} />] as const]),
+                request !== undefined && ["Request", <RequestLink key="request" request={request} />],
+                email.forward_of !== null && [
+                  "Forward of",
+                  <Link
+                    key="forward"
+                    to="/received"
+                    search={{ id: email.forward_of }}
+                    className="block truncate font-mono text-xs link"
+                  >
+                    {email.forward_of}
+                  </Link>,
+                ],
+                email.resend_of !== null && ["Copy of", <EmailLink key="original" id={email.resend_of} />],
+                email.copies.length > 0 && [
+                  email.copies.length === 1 ? "Copy" : "Copies",
+                  <span key="copies" className="flex flex-col gap-1">
+                    {email.copies.map((id) => (
+                      <EmailLink key={id} id={id} />
+                    ))}
+                  </span>,
+                ],
+                email.template !== null && ["Template", <UsedTemplate key="template" template={email.template} />],
                 ["Sent by", <Submitter key="key" keyId={email.api_key_id} />],
-                ...(email.reply_to.length === 0 ? [] : [["Reply-to", email.reply_to.join(", ")] as const]),
-                ...(email.tags.length === 0 ? [] : [["Tags", <Tags key="tags" tags={email.tags} />] as const]),
-                ...(Object.keys(email.metadata).length === 0
-                  ? []
-                  : [["Metadata", <MetadataList key="metadata" metadata={email.metadata} />] as const]),
+                email.reply_to.length > 0 && ["Reply-to", email.reply_to.join(", ")],
+                email.tags.length > 0 && ["Tags", <Tags key="tags" tags={email.tags} />],
+                Object.keys(email.metadata).length > 0 && [
+                  "Metadata",
+                  <MetadataList key="metadata" metadata={email.metadata} />,
+                ],
                 ["Tracking", trackingOf(email.tracking)],
-                ...(email.opens + email.clicks === 0
-                  ? []
-                  : [["Opens / clicks", `${email.opens} / ${email.clicks}`] as const]),
+                email.opens + email.clicks > 0 && ["Opens / clicks", `${email.opens} / ${email.clicks}`],
               ]}
             />
           </Panel>
@@ -207,17 +191,16 @@ const trackingOf = ({ clicks, opens }: EmailWithContent["tracking"]): string =>
 const UsedTemplate = ({ template }: { readonly template: NonNullable<EmailWithContent["template"]> }) => {
   const { id, locale, version } = template
   const name = useTemplateNames().get(id)
-  const link = "link"
   return (
     <span className="flex flex-wrap gap-x-2">
-      <Link to="/templates/$id" params={{ id }} className={link}>
+      <Link to="/templates/$id" params={{ id }} className="link">
         {name === undefined ? <Id text={id} /> : <UntrustedText text={name} />}
       </Link>
-      <Link to="/templates/$id" params={{ id }} search={{ view: "versions" }} className={link}>
+      <Link to="/templates/$id" params={{ id }} search={{ view: "versions" }} className="link">
         version {version}
       </Link>
       {locale === null ? undefined : (
-        <Link to="/templates/$id" params={{ id }} search={{ language: locale }} className={link}>
+        <Link to="/templates/$id" params={{ id }} search={{ language: locale }} className="link">
           {locale}
         </Link>
       )}

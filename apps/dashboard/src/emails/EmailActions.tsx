@@ -1,10 +1,8 @@
-import { useMutation } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { CalendarClock, CircleX, Send } from "lucide-react"
 import { useState } from "react"
 import type { EmailWithContent } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
-import { useFormErrors } from "../api/useFormErrors.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
@@ -13,8 +11,9 @@ import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { TextField } from "../ui/controls/Field.tsx"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
-import { showToast } from "../ui/feedback/Toasts.tsx"
+import { showError, showToast } from "../ui/feedback/Toasts.tsx"
 import { GIVEN_UP } from "./search/EmailFilters.ts"
+import { useForm } from "../ui/controls/useForm.ts"
 
 interface Props {
   readonly email: EmailWithContent
@@ -37,11 +36,10 @@ export const EmailActions = ({ email, onChanged }: Props) => {
   // The palette asks for one of them.
   const { reschedule = false, resend = false } = useSearch({ from: "/shell/emails/$id" })
   if (!canSend) return undefined
-  const forget = () =>
-    resend || reschedule ? void navigate({ to: ".", search: {}, replace: true, resetScroll: false }) : undefined
-  const setDialog = (set: (isOpen: boolean) => void) => (isOpen: boolean) => {
-    set(isOpen)
-    forget()
+  const close = () => {
+    setResending(false)
+    setScheduling(false)
+    if (resend || reschedule) void navigate({ to: ".", search: {}, replace: true, resetScroll: false })
   }
   const canReschedule = email.status === "queued" && email.scheduled_at !== null
   const unreached = unreachedOf(email)
@@ -65,7 +63,7 @@ export const EmailActions = ({ email, onChanged }: Props) => {
       ) : undefined}
       <ConfirmDialog
         open={canceling}
-        onOpenChange={setCanceling}
+        onClose={() => setCanceling(false)}
         title="Cancel this email?"
         cancelLabel="Keep email"
         action="Cancel email"
@@ -80,7 +78,7 @@ export const EmailActions = ({ email, onChanged }: Props) => {
       </ConfirmDialog>
       <ConfirmDialog
         open={(resending || resend) && unreached.length > 0}
-        onOpenChange={setDialog(setResending)}
+        onClose={close}
         title="Resend to recipients it didn’t reach?"
         isDestructive={false}
         action="Resend"
@@ -109,15 +107,11 @@ export const EmailActions = ({ email, onChanged }: Props) => {
           ? "Addresses that are still suppressed do not receive it."
           : ""}
       </ConfirmDialog>
-      <Dialog
-        open={(scheduling || reschedule) && canReschedule}
-        onOpenChange={setDialog(setScheduling)}
-        title="Reschedule email"
-      >
+      <Dialog open={(scheduling || reschedule) && canReschedule} onClose={close} title="Reschedule email">
         <Reschedule
           email={email}
           onDone={() => {
-            setDialog(setScheduling)(false)
+            close()
             onChanged()
           }}
         />
@@ -127,32 +121,26 @@ export const EmailActions = ({ email, onChanged }: Props) => {
 }
 
 const Reschedule = ({ email, onDone }: { readonly email: EmailWithContent; readonly onDone: () => void }) => {
-  const [sendAt, setSendAt] = useState("")
-  const change = useMutation({
-    mutationFn: (scheduled_at: string) => Api.patch(`/email/${email.id}`, { scheduled_at }),
-    onSuccess: () => {
+  const change = (scheduled_at: string) => Api.patch(`/email/${email.id}`, { scheduled_at })
+  const form = useForm({
+    initial: { scheduled_at: "" },
+    send: ({ scheduled_at }) => change(new Date(scheduled_at).toISOString()),
+    onSent: () => {
       onDone()
       const previous = email.scheduled_at
-      showToast("Email rescheduled.", previous === null ? undefined : () => change.mutate(previous))
+      const undo = previous === null ? undefined : () => void change(previous).then(onDone, showError)
+      showToast("Email rescheduled.", undo)
     },
   })
-  const errors = useFormErrors(change.error, { scheduled_at: sendAt })
-  const reschedule = () => (sendAt === "" ? undefined : change.mutate(new Date(sendAt).toISOString()))
+  const submit = () => (form.values.scheduled_at === "" ? undefined : form.submit())
   return (
-    <DialogForm
-      submit="Reschedule"
-      error={errors.form}
-      onCancel={onDone}
-      work={{ isPending: change.isPending, mutate: reschedule }}
-    >
+    <DialogForm submit="Reschedule" form={{ ...form, submit }} onCancel={onDone}>
       <TextField
         label="Send at"
-        error={errors.field.scheduled_at}
         type="datetime-local"
         required
-        value={sendAt}
-        onChange={(event) => setSendAt(event.target.value)}
         hint="In your time zone, at most 30 days ahead."
+        {...form.input("scheduled_at")}
       />
     </DialogForm>
   )

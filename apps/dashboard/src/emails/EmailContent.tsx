@@ -70,13 +70,7 @@ const MessageSource = ({ email, part }: SourceProps) => {
   const composed = useQuery({ ...Queries.raw(id), enabled: isComposed })
   const source = isComposed ? composed.data : kept.data && fromBase64(kept.data.raw)
   if (source === undefined)
-    return composed.error === null ? (
-      <SkeletonRows rows={4} />
-    ) : (
-      <div className="p-4">
-        <ErrorMessage error={composed.error} />
-      </div>
-    )
+    return composed.error === null ? <SkeletonRows rows={4} /> : <ErrorMessage error={composed.error} className="m-4" />
   return (
     <>
       {isComposed ? (

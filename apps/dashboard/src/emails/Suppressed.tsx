@@ -22,7 +22,6 @@ export const Suppressed = ({
   const client = useQueryClient()
   const navigate = useNavigate()
   const [canRemove, canSend] = [useHasScope("admin"), useHasScope("email:send")]
-  const link = "link"
   return (
     <p className="flex flex-wrap items-center gap-x-4 gap-y-2 pt-1">
       {canRemove && canSend && email.content !== null ? (
@@ -30,17 +29,17 @@ export const Suppressed = ({
           Remove and send again
         </Button>
       ) : undefined}
-      <Link to="/suppressions" search={{ q: suppression.email }} className={link}>
+      <Link to="/suppressions" search={{ q: suppression.email }} className="link">
         View suppression
       </Link>
       {suppression.email_id === null || suppression.email_id === email.id ? undefined : (
-        <Link to="/emails/$id" params={{ id: suppression.email_id }} className={link}>
+        <Link to="/emails/$id" params={{ id: suppression.email_id }} className="link">
           View the email that caused it
         </Link>
       )}
       <ConfirmDialog
         open={isOpen}
-        onOpenChange={setOpen}
+        onClose={() => setOpen(false)}
         title="Remove the suppression and send again?"
         isDestructive={false}
         action="Remove and send again"

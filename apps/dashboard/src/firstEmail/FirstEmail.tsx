@@ -19,7 +19,7 @@ export const CreateKey = ({ variant = "primary" }: { readonly variant?: "primary
       <Button variant={variant} icon={<KeyRound size={14} />} busy={create.isPending} onClick={() => create.mutate()}>
         Create API key
       </Button>
-      {create.error === null ? undefined : <ErrorMessage error={create.error} />}
+      <ErrorMessage error={create.error} />
     </>
   )
 }
@@ -54,7 +54,7 @@ export const SendTest = ({ variant = "primary" }: { readonly variant?: "primary"
       <Button variant={variant} icon={<Send size={14} />} busy={send.isPending} onClick={() => send.mutate()}>
         Send test email
       </Button>
-      {send.error === null ? undefined : <ErrorMessage error={send.error} />}
+      <ErrorMessage error={send.error} />
     </>
   )
 }

@@ -1,7 +1,5 @@
-import { useQuery } from "@tanstack/react-query"
 import { instance } from "../api/instance.ts"
-import * as Queries from "../api/Queries.ts"
-import { useHasScope } from "../session/useHasScope.ts"
+import { useVerifiedDomain } from "../session/useVerifiedDomain.ts"
 import type { Example } from "../ui/controls/Code.tsx"
 
 /**
@@ -9,9 +7,8 @@ import type { Example } from "../ui/controls/Code.tsx"
  * the first that is verified.
  */
 export const useSendExamples = (key: string, domain?: string): ReadonlyArray<Example> => {
-  const canSeeDomains = useHasScope("domains:read")
-  const { data: domains } = useQuery({ ...Queries.domains, enabled: canSeeDomains })
-  return examplesOf(key, domain ?? domains?.data.find(({ status }) => status === "verified")?.name ?? "acme.test")
+  const verified = useVerifiedDomain()
+  return examplesOf(key, domain ?? verified ?? "acme.test")
 }
 
 const examplesOf = (key: string, domain: string): ReadonlyArray<Example> => {

@@ -1,16 +1,14 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useMutation, useQueryClient } from "@tanstack/react-query"
 import * as Api from "../api/Api.ts"
 import * as Queries from "../api/Queries.ts"
-import { useHasScope } from "../session/useHasScope.ts"
 import { useSession } from "../session/useSession.ts"
+import { useVerifiedDomain } from "../session/useVerifiedDomain.ts"
 
 /** Sends an email to the signed-in user from the first verified domain; `undefined` while there is none. */
 export const useSendTest = () => {
   const client = useQueryClient()
   const { user } = useSession()
-  const canSeeDomains = useHasScope("domains:read")
-  const domains = useQuery({ ...Queries.domains, enabled: canSeeDomains })
-  const domain = domains.data?.data.find(({ status }) => status === "verified")?.name
+  const domain = useVerifiedDomain()
   const send = useMutation({
     mutationFn: () =>
       Api.post<{ readonly id: string }>("/email/send", {

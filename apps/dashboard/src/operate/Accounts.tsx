@@ -1,24 +1,24 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type * as Operate from "@waybill/api/groups/Operate"
 import { Plus } from "lucide-react"
 import { useState } from "react"
 import type { MemberLink } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
-import { useFormErrors } from "../api/useFormErrors.ts"
 import { Button } from "../ui/controls/Button.tsx"
-import { CopyField } from "../ui/controls/CopyButton.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
-import { SelectField, TextField } from "../ui/controls/Field.tsx"
+import { CellSelect, SelectField, TextField } from "../ui/controls/Field.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { formatDateTime } from "../ui/display/Time.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
-import { QueryResult } from "./QueryResult.tsx"
+import { QueryResult } from "../ui/feedback/QueryResult.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
 import { UnreachableCells } from "./UnreachableCells.tsx"
 import { Table } from "../ui/layout/Table.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import { useForm } from "../ui/controls/useForm.ts"
+import { LinkOnce } from "../settings/LinkOnce.tsx"
 
 type Plan = Operate.AccountSummary["plan"]
 type Account = Pick<Operate.AccountSummary, "id" | "name" | "plan" | "links_stopped_at">
@@ -29,6 +29,10 @@ const PLANS: ReadonlyArray<readonly [plan: Plan, label: string]> = [
   ["growth", "Growth"],
   ["business", "Business"],
 ]
+const LINKS = [
+  ["enabled", "Enabled"],
+  ["disabled", "Disabled"],
+] as const
 const number = new Intl.NumberFormat()
 
 /** The cell of every instance. While there is no other one, the column is left out. */
@@ -76,7 +80,7 @@ export const Accounts = () => {
         </Button>
       }
     >
-      <QueryResult options={OperatorQueries.accounts}>
+      <QueryResult query={useQuery(OperatorQueries.accounts)}>
         {({ data, unreachable }) => (
           <Panel isScrollable>
             <UnreachableCells names={unreachable} />
@@ -99,18 +103,12 @@ export const Accounts = () => {
                 {
                   name: "Plan",
                   cell: (account) => (
-                    <select
-                      aria-label={`Plan of ${account.name}`}
+                    <CellSelect
+                      label={`Plan of ${account.name}`}
                       value={account.plan}
                       onChange={(event) => changePlan.mutate({ account, plan: event.target.value as Plan })}
-                      className="h-8 rounded-lg border border-line-strong bg-raised pr-7 pl-2.5 text-sm"
-                    >
-                      {PLANS.map(([plan, label]) => (
-                        <option key={plan} value={plan}>
-                          {label}
-                        </option>
-                      ))}
-                    </select>
+                      options={PLANS}
+                    />
                   ),
                 },
                 {
@@ -123,15 +121,12 @@ export const Accounts = () => {
                 {
                   name: "Tracked links",
                   cell: (account) => (
-                    <select
-                      aria-label={`Tracked links of ${account.name}`}
+                    <CellSelect
+                      label={`Tracked links of ${account.name}`}
                       value={account.links_stopped_at === null ? "enabled" : "disabled"}
                       onChange={(event) => changeLinks.mutate({ account, isEnabled: event.target.value === "enabled" })}
-                      className="h-8 rounded-lg border border-line-strong bg-raised pr-7 pl-2.5 text-sm"
-                    >
-                      <option value="enabled">Enabled</option>
-                      <option value="disabled">Disabled</option>
-                    </select>
+                      options={LINKS}
+                    />
                   ),
                 },
                 { name: "Members", number: true, wide: true, cell: ({ members }) => members },
@@ -148,7 +143,7 @@ export const Accounts = () => {
       </QueryResult>
       <Dialog
         open={creating}
-        onOpenChange={setCreating}
+        onClose={() => setCreating(false)}
         onClosed={() => setLink(undefined)}
         requiresClose={link !== undefined}
         title={link === undefined ? "Create account" : `Invitation link for ${link.member.email}`}
@@ -167,62 +162,30 @@ export const Accounts = () => {
             }}
           />
         ) : (
-          <div className="flex flex-col gap-4 p-5">
-            <CopyField text={link.url ?? ""} label="Copy link" />
-            <p className="text-xs text-ink-3">Valid for one use, until {formatDateTime(link.expires_at)}.</p>
-            <footer className="flex justify-end">
-              <Button variant="primary" onClick={() => setCreating(false)}>
-                Done
-              </Button>
-            </footer>
-          </div>
+          <LinkOnce link={link} onDone={() => setCreating(false)} />
         )}
       </Dialog>
     </Screen>
   )
 }
 
-const NewAccount = ({
-  onCancel,
-  onCreated,
-}: {
+interface NewProps {
   readonly onCancel: () => void
   readonly onCreated: (link: MemberLink) => void
-}) => {
-  const [name, setName] = useState("")
-  const [owner, setOwner] = useState("")
-  const [plan, setPlan] = useState<Plan>("free")
-  const create = useMutation({
-    mutationFn: () =>
+}
+
+const NewAccount = ({ onCancel, onCreated }: NewProps) => {
+  const form = useForm({
+    initial: { name: "", owner: "", plan: "free" as Plan },
+    send: ({ name, owner, plan }) =>
       Api.post<{ readonly link: MemberLink }>("/operate/accounts", { name: name.trim(), owner: owner.trim(), plan }),
-    onSuccess: ({ link }) => onCreated(link),
+    onSent: ({ link }) => onCreated(link),
   })
-  const errors = useFormErrors(create.error, { name, owner })
   return (
-    <DialogForm submit="Create account" work={create} error={errors.form} onCancel={onCancel}>
-      <TextField
-        label="Name"
-        error={errors.field.name}
-        autoFocus
-        required
-        value={name}
-        onChange={(event) => setName(event.target.value)}
-      />
-      <TextField
-        label="Email of the owner"
-        error={errors.field.owner}
-        type="email"
-        required
-        value={owner}
-        onChange={(event) => setOwner(event.target.value)}
-      />
-      <SelectField label="Plan" value={plan} onChange={(event) => setPlan(event.target.value as Plan)}>
-        {PLANS.map(([each, label]) => (
-          <option key={each} value={each}>
-            {label}
-          </option>
-        ))}
-      </SelectField>
+    <DialogForm submit="Create account" form={form} onCancel={onCancel}>
+      <TextField label="Name" autoFocus required {...form.input("name")} />
+      <TextField label="Email of the owner" type="email" required {...form.input("owner")} />
+      <SelectField label="Plan" options={PLANS} {...form.input("plan")} />
     </DialogForm>
   )
 }

@@ -1,3 +1,4 @@
+import { useQuery } from "@tanstack/react-query"
 import type * as Operate from "@waybill/api/groups/Operate"
 import { Network } from "lucide-react"
 import { Badge } from "../ui/display/Badge.tsx"
@@ -9,7 +10,7 @@ import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { AddressPauses } from "./AddressPauses.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
-import { QueryResult } from "./QueryResult.tsx"
+import { QueryResult } from "../ui/feedback/QueryResult.tsx"
 
 const number = new Intl.NumberFormat("en")
 
@@ -22,7 +23,7 @@ const PROBLEMS: Readonly<Record<Operate.SourceProblem, string>> = {
 
 export const Addresses = () => (
   <Screen title="Addresses" hint="Addresses that direct delivery sends from, by pool.">
-    <QueryResult options={OperatorQueries.addresses}>
+    <QueryResult query={useQuery(OperatorQueries.addresses)}>
       {({ data, pools }) =>
         pools.length === 0 ? (
           <EmptyState icon={<Network size={20} />} title="No addresses yet">
@@ -103,7 +104,7 @@ const AddressItem = ({ address: one }: { readonly address: Operate.SourceAddress
         ["EHLO name", one.ehlo ?? "The host’s name"],
         ["Warm-up", warmUp(one)],
         ["Sent today", <SentToday key="today" today={one.today} />],
-        ...(one.pauses.length === 0 ? [] : [["Paused", <AddressPauses key="pauses" pauses={one.pauses} />] as const]),
+        one.pauses.length > 0 && ["Paused", <AddressPauses key="pauses" pauses={one.pauses} />],
         ["Names", <Names key="names" address={one} />],
         ["Blocklists", <Listings key="listings" listings={one.listings} />],
         ["Hosts", hosts(one)],

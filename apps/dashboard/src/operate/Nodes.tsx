@@ -1,10 +1,11 @@
+import { useQuery } from "@tanstack/react-query"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { formatBytes } from "../ui/display/formatBytes.ts"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { formatDateTime, RelativeTime } from "../ui/display/Time.tsx"
 import { CellsPanel } from "./CellsPanel.tsx"
-import { QueryResult } from "./QueryResult.tsx"
+import { QueryResult } from "../ui/feedback/QueryResult.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
 import { Table } from "../ui/layout/Table.tsx"
 
@@ -13,7 +14,7 @@ export const Nodes = () => (
     title="Nodes"
     hint="Processes that use this database. Others take over the work of a process that stops responding."
   >
-    <QueryResult options={OperatorQueries.nodes}>
+    <QueryResult query={useQuery(OperatorQueries.nodes)}>
       {(data) => (
         <>
           <Panel title="Workers" isScrollable>

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type * as Operate from "@waybill/api/groups/Operate"
 import { useState } from "react"
 import * as Api from "../api/Api.ts"
@@ -10,14 +10,14 @@ import { formatBytes } from "../ui/display/formatBytes.ts"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
-import { QueryResult } from "./QueryResult.tsx"
+import { QueryResult } from "../ui/feedback/QueryResult.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
 
 const number = new Intl.NumberFormat()
 
 export const Projections = () => (
   <Screen title="Projections" hint="Read models are built from the event log. Verify or rebuild them here.">
-    <QueryResult options={OperatorQueries.projections}>
+    <QueryResult query={useQuery(OperatorQueries.projections)}>
       {({ jobs, under_way, versions }) => {
         const names = [...new Set(versions.map(({ name }) => name))]
         return (
@@ -95,7 +95,7 @@ const ProjectionRow = ({ job, name, remoteJob, versions }: Props) => {
       {job === undefined || (job.ended?.good === true && remoteJob !== undefined) ? undefined : <Job job={job} />}
       <ConfirmDialog
         open={swapping}
-        onOpenChange={setSwapping}
+        onClose={() => setSwapping(false)}
         title={`Activate the new version of ${name}?`}
         isDestructive={false}
         action="Activate"

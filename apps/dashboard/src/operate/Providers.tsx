@@ -1,3 +1,4 @@
+import { useQuery } from "@tanstack/react-query"
 import { Plug } from "lucide-react"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
@@ -5,7 +6,7 @@ import { Screen } from "../ui/layout/Screen.tsx"
 import { Table } from "../ui/layout/Table.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
-import { QueryResult } from "./QueryResult.tsx"
+import { QueryResult } from "../ui/feedback/QueryResult.tsx"
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
@@ -15,7 +16,7 @@ const lag = (ms: number | null): string =>
 
 export const Providers = () => (
   <Screen title="Providers" hint="Mail providers that report what became of the mail they were handed.">
-    <QueryResult options={OperatorQueries.providers}>
+    <QueryResult query={useQuery(OperatorQueries.providers)}>
       {({ data }) =>
         data.length === 0 ? (
           <EmptyState icon={<Plug size={20} />} title="No providers yet">

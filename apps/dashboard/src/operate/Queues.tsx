@@ -1,7 +1,8 @@
+import { useQuery } from "@tanstack/react-query"
 import type * as Operate from "@waybill/api/groups/Operate"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
-import { QueryResult } from "./QueryResult.tsx"
+import { QueryResult } from "../ui/feedback/QueryResult.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
 import { queueFigures } from "./queueFigures.ts"
 import { Table } from "../ui/layout/Table.tsx"
@@ -27,7 +28,7 @@ const OVERDUE_S = 30
 
 export const Queues = () => (
   <Screen title="Queues" hint="Pending work of the whole instance and its throughput.">
-    <QueryResult options={OperatorQueries.queues}>{(data) => <QueueTables data={data} />}</QueryResult>
+    <QueryResult query={useQuery(OperatorQueries.queues)}>{(data) => <QueueTables data={data} />}</QueryResult>
   </Screen>
 )
 

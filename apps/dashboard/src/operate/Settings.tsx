@@ -1,10 +1,11 @@
+import { useQuery } from "@tanstack/react-query"
 import type * as Operate from "@waybill/api/groups/Operate"
 import { useState } from "react"
 import { SegmentedControl } from "../ui/controls/SegmentedControl.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
-import { QueryResult } from "./QueryResult.tsx"
+import { QueryResult } from "../ui/feedback/QueryResult.tsx"
 
 const SHOWN = [
   ["set", "Set"],
@@ -20,7 +21,7 @@ export const Settings = () => {
       hint="Settings of the process that serves this page, as its environment had them when it started."
       actions={<SegmentedControl label="Settings" value={shown} options={SHOWN} onChange={setShown} />}
     >
-      <QueryResult options={OperatorQueries.settings}>
+      <QueryResult query={useQuery(OperatorQueries.settings)}>
         {({ data, groups }) => {
           const rows = data.filter(({ value }) => shown === "all" || value !== null)
           return (

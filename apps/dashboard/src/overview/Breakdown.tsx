@@ -85,9 +85,7 @@ export const Breakdown = ({ from, hasVisits, to }: Props) => {
       actions={<SegmentedControl label="Group by" value={group} options={GROUPS} onChange={setGroup} />}
     >
       {query.isError ? (
-        <div className="p-4">
-          <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
-        </div>
+        <ErrorMessage error={query.error} onRetry={() => void query.refetch()} className="m-4" />
       ) : rows === undefined ? (
         <SkeletonRows rows={3} />
       ) : rows.length === 0 ? (

@@ -94,7 +94,7 @@ export const ReceivedMail = ({ id, onDelete }: Props) => {
       </div>
       <Dialog
         open={replying}
-        onOpenChange={setReplying}
+        onClose={() => setReplying(false)}
         title="Reply"
         description={<UntrustedText text={`To ${senderOf(mail)}`} />}
         wide

@@ -2,7 +2,7 @@ import { useSuspenseQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import * as Queries from "../api/Queries.ts"
 import { CopyButton } from "../ui/controls/CopyButton.tsx"
-import { CodeBlock } from "../ui/controls/Code.tsx"
+import { CodeBlock, indented } from "../ui/controls/Code.tsx"
 import { formatBytes } from "../ui/display/formatBytes.ts"
 import { formatDuration } from "../ui/display/formatDuration.ts"
 import { formatDateTime } from "../ui/display/Time.tsx"
@@ -23,13 +23,11 @@ export const Request = () => {
       name={`${method} ${path}`}
       back={{ to: "/requests", name: "Requests" }}
       title={
-        <span className="flex flex-wrap items-center gap-3">
-          <span className="min-w-0 font-mono text-lg break-all">
-            {method} <UntrustedText text={path} />
-          </span>
-          <RequestStatus status={status} />
+        <span className="font-mono text-lg break-all">
+          {method} <UntrustedText text={path} />
         </span>
       }
+      status={<RequestStatus status={status} />}
     >
       <Detail request={query.data} />
     </Screen>
@@ -53,9 +51,9 @@ const Detail = ({ request }: { readonly request: RequestDetail }) => {
               </span>,
             ],
             ["Time", formatDateTime(request.created_at)],
-            ...(message === undefined ? [] : [["Message", <UntrustedText key="message" text={message} />] as const]),
-            ...(request.reason === null ? [] : [["Reason", <Reason key="reason" reason={request.reason} />] as const]),
-            ...(request.query === null ? [] : [["Query", <UntrustedText key="query" text={request.query} />] as const]),
+            message !== undefined && ["Message", <UntrustedText key="message" text={message} />],
+            request.reason !== null && ["Reason", <Reason key="reason" reason={request.reason} />],
+            request.query !== null && ["Query", <UntrustedText key="query" text={request.query} />],
             [
               "Sent by",
               api_key_id === null ? (
@@ -74,7 +72,7 @@ const Detail = ({ request }: { readonly request: RequestDetail }) => {
             ],
             ["IP address", request.address],
             ["Duration", formatDuration(request.duration_ms)],
-            ...(email_ids.length === 0 ? [] : [["Emails", <Emails key="emails" ids={email_ids} />] as const]),
+            email_ids.length > 0 && ["Emails", <Emails key="emails" ids={email_ids} />],
           ]}
         />
       </Panel>
@@ -116,15 +114,6 @@ const messageOf = (answer: string | null): string | undefined => {
     return typeof error?.message === "string" ? error.message : undefined
   } catch {
     return undefined
-  }
-}
-
-/** A body that was cut is no JSON any more. */
-const indented = (body: string): string => {
-  try {
-    return JSON.stringify(JSON.parse(body), null, 2)
-  } catch {
-    return body
   }
 }
 

@@ -1,14 +1,6 @@
 import { ChoiceFilter } from "../ui/controls/FilterSelect.tsx"
-import { SearchField, type TypedText } from "../ui/controls/SearchField.tsx"
-import { FilterBar } from "../ui/layout/FilterBar.tsx"
-import type { RequestFilters } from "../api/RequestFilters.ts"
-
-interface Props {
-  readonly filters: RequestFilters
-  readonly typed: TypedText
-  readonly keyNames: ReadonlyMap<string, string>
-  readonly onChange: (name: keyof RequestFilters, value: string | undefined) => void
-}
+import type { useListSearch } from "../ui/layout/useListSearch.ts"
+import { useKeyNames } from "./useKeyNames.ts"
 
 const STATUSES = [
   { value: "2xx", name: "Succeeded (2xx)" },
@@ -23,35 +15,15 @@ const STATUSES = [
 ]
 const METHODS = ["GET", "POST", "PATCH", "DELETE"].map((method) => ({ value: method, name: method }))
 
-export const RequestFilterBar = ({ filters, keyNames, onChange, typed }: Props) => (
-  <FilterBar
-    search={
-      <SearchField
-        label="Search by path, request ID or recipient"
-        placeholder="/v1/email/send, req_… or ana@example.org"
-        typed={typed}
-      />
-    }
-  >
-    <ChoiceFilter
-      label="Status"
-      choices={STATUSES}
-      value={filters.status}
-      onChange={(status) => onChange("status", status)}
-    />
-    <ChoiceFilter
-      label="Method"
-      choices={METHODS}
-      value={filters.method}
-      onChange={(method) => onChange("method", method)}
-    />
-    {keyNames.size === 0 ? undefined : (
-      <ChoiceFilter
-        label="API key"
-        choices={[...keyNames].map(([value, name]) => ({ value, name }))}
-        value={filters.api_key_id}
-        onChange={(key) => onChange("api_key_id", key)}
-      />
-    )}
-  </FilterBar>
-)
+type Filter = ReturnType<typeof useListSearch<"api_key_id" | "method" | "status">>["filter"]
+
+export const RequestFilterBar = ({ filter }: { readonly filter: Filter }) => {
+  const keys = [...useKeyNames()].map(([value, name]) => ({ value, name }))
+  return (
+    <>
+      <ChoiceFilter label="Status" choices={STATUSES} {...filter("status")} />
+      <ChoiceFilter label="Method" choices={METHODS} {...filter("method")} />
+      {keys.length === 0 ? undefined : <ChoiceFilter label="API key" choices={keys} {...filter("api_key_id")} />}
+    </>
+  )
+}

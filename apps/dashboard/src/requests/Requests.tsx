@@ -1,5 +1,4 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
-import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { RefreshCw, SquareTerminal } from "lucide-react"
 import { defined } from "../api/defined.ts"
 import * as Queries from "../api/Queries.ts"
@@ -10,25 +9,21 @@ import { formatDuration } from "../ui/display/formatDuration.ts"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
-import { PagedRows } from "../ui/layout/PagedRows.tsx"
-import { Screen } from "../ui/layout/Screen.tsx"
-import { type Column, Table } from "../ui/layout/Table.tsx"
 import { NotKept } from "./NotKept.tsx"
 import { RequestFilterBar } from "./RequestFilterBar.tsx"
-import { isFiltered, isRequestId, type RequestFilters, typedFilters } from "../api/RequestFilters.ts"
+import { isRequestId, type RequestFilters, typedFilters } from "../api/RequestFilters.ts"
 import { RequestStatus } from "./RequestStatus.tsx"
-import { useKeyNames } from "./useKeyNames.ts"
 import { useSenderName } from "./useSenderName.ts"
-import { NoMatches } from "../ui/feedback/NoMatches.tsx"
+import { Link, useNavigate } from "@tanstack/react-router"
+import { ListScreen } from "../ui/layout/ListScreen.tsx"
+import type { Column } from "../ui/layout/Table.tsx"
+import { useListSearch } from "../ui/layout/useListSearch.ts"
 
 export const Requests = () => {
-  const filters = useSearch({ from: "/shell/requests" })
+  const list = useListSearch<keyof RequestFilters>()
+  const filters: RequestFilters = list.search
   const navigate = useNavigate({ from: "/requests" })
   const query = useInfiniteQuery(Queries.requests(filters))
-  const keyNames = useKeyNames()
-  const senderName = useSenderName()
-  const change = (name: keyof RequestFilters, value: string | undefined) =>
-    void navigate({ search: (current) => defined({ ...current, [name]: value }), replace: true })
   const search = ({ path: _, recipient: __, ...others }: RequestFilters, text: string) =>
     defined({ ...others, ...typedFilters(text) })
   const typed = useTypedText(filters.recipient ?? filters.path ?? "", (text) =>
@@ -37,7 +32,7 @@ export const Requests = () => {
       : void navigate({ search: (current) => search(current, text), replace: true }),
   )
   return (
-    <Screen
+    <ListScreen
       title="Requests"
       hint="API requests of this account, also refused ones, with secrets and content masked."
       actions={
@@ -45,28 +40,22 @@ export const Requests = () => {
           Refresh
         </Button>
       }
-    >
-      <RequestFilterBar filters={filters} typed={typed} keyNames={keyNames} onChange={change} />
-      <NotKept days={query.data?.pages[0]?.not_kept ?? []} />
-      <PagedRows
-        query={query}
-        isPending={typed.isPending}
-        empty={
-          isFiltered(filters) ? (
-            <NoMatches name="requests" onClear={() => void navigate({ search: {}, replace: true })}>
-              Requests are kept for some days only.
-              {filters.recipient === undefined ? "" : " Refused ones only are found by a recipient."}
-            </NoMatches>
-          ) : (
-            <EmptyState icon={<SquareTerminal size={20} />} title="No requests yet">
-              Requests with your API keys appear here about a second after their response.
-            </EmptyState>
-          )
-        }
-      >
-        {(rows) => <Table isList label="Requests" rows={rows} keyOf={({ id }) => id} columns={columnsOf(senderName)} />}
-      </PagedRows>
-    </Screen>
+      list={{ ...list, typed }}
+      search={["Search by path, request ID or recipient", "/v1/email/send, req_… or ana@example.org"]}
+      filters={<RequestFilterBar filter={list.filter} />}
+      notice={<NotKept days={query.data?.pages[0]?.not_kept ?? []} />}
+      query={query}
+      columns={columnsOf(useSenderName())}
+      noun="requests"
+      noMatches={`Requests are kept for some days only.${
+        filters.recipient === undefined ? "" : " Refused ones only are found by a recipient."
+      }`}
+      empty={
+        <EmptyState icon={<SquareTerminal size={20} />} title="No requests yet">
+          Requests with your API keys appear here about a second after their response.
+        </EmptyState>
+      }
+    />
   )
 }
 
@@ -98,17 +87,8 @@ const columnsOf = (senderName: ReturnType<typeof useSenderName>): ReadonlyArray<
     name: "Duration",
     number: true,
     wide: true,
-    cell: ({ duration_ms }) => (
-      <span className="text-xs whitespace-nowrap text-ink-3">{formatDuration(duration_ms)}</span>
-    ),
+    small: true,
+    cell: ({ duration_ms }) => formatDuration(duration_ms),
   },
-  {
-    name: "Time",
-    number: true,
-    cell: ({ created_at }) => (
-      <span className="text-xs whitespace-nowrap text-ink-3">
-        <RelativeTime iso={created_at} />
-      </span>
-    ),
-  },
+  { name: "Time", number: true, small: true, cell: ({ created_at }) => <RelativeTime iso={created_at} /> },
 ]

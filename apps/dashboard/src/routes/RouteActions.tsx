@@ -1,24 +1,16 @@
 import type { ReactNode } from "react"
 import type { InboundRoute, Webhook } from "../api/Records.ts"
 import { SelectField, TextField } from "../ui/controls/Field.tsx"
+import type { useForm } from "../ui/controls/useForm.ts"
 
 export type ActionType = InboundRoute["action"]["type"]
 
 /** Input of the form for all actions, so that a change of the action loses nothing. */
-export interface ActionDraft {
-  /** Empty for all webhooks that subscribe. */
-  readonly webhook_id: string
-  readonly message: string
-  /** Addresses with commas between them. */
-  readonly to: string
-}
+type ActionDraft = ReturnType<typeof draftOf>
 
 interface FieldsProps {
-  readonly draft: ActionDraft
-  readonly onChange: (change: Partial<ActionDraft>) => void
+  readonly form: Pick<ReturnType<typeof useForm<ActionDraft>>, "errorOf" | "input" | "values">
   readonly webhooks: ReadonlyArray<Webhook>
-  /** Message about a field of the action, by its name in the API. */
-  readonly errorOf: (field: string) => string | undefined
 }
 
 interface ActionKind {
@@ -48,41 +40,31 @@ export const ACTIONS: { readonly [T in ActionType]: ActionKind } = {
         ? "Call all webhooks that subscribe to received mail"
         : `Call ${webhooks.find(({ id }) => id === webhook_id)?.url ?? webhook_id}`,
     isLast: false,
-    bodyOf: ({ webhook_id }) => (webhook_id === "" ? {} : { webhook_id }),
-    Fields: ({ draft, errorOf, onChange, webhooks }) => (
-      <SelectField
-        label="Webhook"
-        value={draft.webhook_id}
-        onChange={(event) => onChange({ webhook_id: event.target.value })}
-        error={errorOf("webhook_id")}
-      >
-        <option value="">All that subscribe to received mail</option>
-        {draft.webhook_id === "" || webhooks.some(({ id }) => id === draft.webhook_id) ? undefined : (
-          <option value={draft.webhook_id}>{draft.webhook_id} (deleted)</option>
-        )}
-        {webhooks.map(({ id, url }) => (
-          <option key={id} value={id}>
-            {url}
-          </option>
-        ))}
-      </SelectField>
-    ),
+    bodyOf: ({ "action.webhook_id": webhook_id }) => (webhook_id === "" ? {} : { webhook_id }),
+    Fields: ({ form, webhooks }) => {
+      const chosen = form.values["action.webhook_id"]
+      const isKnown = chosen === "" || webhooks.some(({ id }) => id === chosen)
+      return (
+        <SelectField
+          label="Webhook"
+          options={[
+            ["", "All that subscribe to received mail"],
+            ...(isKnown ? [] : [[chosen, `${chosen} (deleted)`] as const]),
+            ...webhooks.map(({ id, url }) => [id, url] as const),
+          ]}
+          {...form.input("action.webhook_id")}
+        />
+      )
+    },
   },
   forward: {
     name: "Forward",
     hint: "The mail is sent on as it came, sealed by ARC. Each address counts as an email of yours.",
     words: ({ to }) => `Forward to ${(to ?? []).join(", ")}`,
     isLast: false,
-    bodyOf: ({ to }) => ({ to: addressesOf(to) }),
-    Fields: ({ draft, errorOf, onChange }) => (
-      <TextField
-        label="Addresses"
-        hint="Up to 10. Separate with commas."
-        value={draft.to}
-        onChange={(event) => onChange({ to: event.target.value })}
-        error={errorOf("to") ?? addressesOf(draft.to).flatMap((_, nth) => errorOf(`to[${nth}]`) ?? [])[0]}
-        required
-      />
+    bodyOf: (draft) => ({ to: addressesOf(draft["action.to"]) }),
+    Fields: ({ form }) => (
+      <TextField label="Addresses" hint="Up to 10. Separate with commas." required {...form.input("action.to")} />
     ),
   },
   store: {
@@ -104,25 +86,23 @@ export const ACTIONS: { readonly [T in ActionType]: ActionKind } = {
     hint: "The sending server gets an error, and tells its user. No other route applies.",
     words: ({ message }) => `Reject: ${message ?? ""}`,
     isLast: true,
-    bodyOf: ({ message }) => (message.trim() === "" ? {} : { message: message.trim() }),
-    Fields: ({ draft, errorOf, onChange }) => (
+    bodyOf: ({ "action.message": message }) => (message.trim() === "" ? {} : { message: message.trim() }),
+    Fields: ({ form }) => (
       <TextField
         label="Message to the sender"
         hint="In English letters. Leave empty for “This address does not accept the message”."
-        value={draft.message}
-        onChange={(event) => onChange({ message: event.target.value })}
-        error={errorOf("message")}
+        {...form.input("action.message")}
       />
     ),
   },
 }
 
-export const ACTION_TYPES = Object.keys(ACTIONS) as unknown as ReadonlyArray<ActionType>
-
-export const draftOf = (action: InboundRoute["action"] | undefined): ActionDraft => ({
-  webhook_id: action?.webhook_id ?? "",
-  message: action?.message ?? "",
-  to: (action?.to ?? []).join(", "),
+export const draftOf = (action: InboundRoute["action"] | undefined) => ({
+  /** Empty for all webhooks that subscribe. */
+  "action.webhook_id": action?.webhook_id ?? "",
+  "action.message": action?.message ?? "",
+  /** Addresses with commas between them. */
+  "action.to": (action?.to ?? []).join(", "),
 })
 
 /** Whether a route ends the choice when it applies. */

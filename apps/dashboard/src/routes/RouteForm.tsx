@@ -1,12 +1,19 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import * as Api from "../api/Api.ts"
 import type { InboundRoute, Webhook } from "../api/Records.ts"
-import { useFormErrors } from "../api/useFormErrors.ts"
 import { Checkbox, SelectField, TextField } from "../ui/controls/Field.tsx"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
-import { ACTION_TYPES, ACTIONS, type ActionType, draftOf } from "./RouteActions.tsx"
+import { ACTIONS, type ActionType, draftOf } from "./RouteActions.tsx"
 import * as RouteQueries from "./RouteQueries.ts"
+import { useForm } from "../ui/controls/useForm.ts"
+
+const VERDICTS = [
+  ["", "Any"],
+  ["pass", "Passes DMARC"],
+  ["fail", "Fails DMARC"],
+  ["none", "Has no DMARC"],
+] as const
 
 interface Props {
   /** The route to change; a new one if it is left out. */
@@ -18,49 +25,39 @@ interface Props {
 /** Conditions and action of a route. */
 export const RouteForm = ({ onDone, route, webhooks }: Props) => {
   const client = useQueryClient()
-  const [to, setTo] = useState(route?.match.to ?? "")
-  const [from, setFrom] = useState(route?.match.from ?? "")
-  const [subject, setSubject] = useState(route?.match.subject ?? "")
-  const [verdict, setVerdict] = useState(route?.match.verdict ?? "")
   const [type, setType] = useState<ActionType>(route?.action.type ?? "webhook")
-  const [draft, setDraft] = useState(draftOf(route?.action))
-  const [stop, setStop] = useState(route?.stop ?? false)
   const kind = ACTIONS[type]
-  const save = useMutation({
-    mutationFn: () => {
+  const form = useForm({
+    initial: {
+      "match.to": route?.match.to ?? "",
+      "match.from": route?.match.from ?? "",
+      "match.subject": route?.match.subject ?? "",
+      "match.verdict": route?.match.verdict ?? "",
+      ...draftOf(route?.action),
+      stop: route?.stop ?? false,
+    },
+    send: ({ stop, ...values }) => {
+      const match = (["to", "from", "subject", "verdict"] as const).map((name) => [
+        name,
+        values[`match.${name}`].trim(),
+      ])
       const body = {
-        match: Object.fromEntries(
-          Object.entries({ to: to.trim(), from: from.trim(), subject: subject.trim(), verdict }).filter(
-            ([, value]) => value !== "",
-          ),
-        ),
-        action: { type, ...kind.bodyOf(draft) },
+        match: Object.fromEntries(match.filter(([, value]) => value !== "")),
+        action: { type, ...kind.bodyOf(values) },
         stop,
       }
       return route === undefined
         ? Api.post<InboundRoute>("/inbound/routes", body)
         : Api.patch<InboundRoute>(`/inbound/routes/${route.id}`, body)
     },
-    onSuccess: async () => {
+    onSent: async () => {
       await client.invalidateQueries({ queryKey: RouteQueries.list.queryKey })
       onDone()
     },
   })
-  const fields = {
-    "match.to": to,
-    "match.from": from,
-    "match.subject": subject,
-    ...Object.fromEntries(Object.entries(draft).map(([name, value]) => [`action.${name}`, value])),
-  }
-  const errors = useFormErrors<string>(save.error, fields)
   const Fields = kind.Fields
   return (
-    <DialogForm
-      submit={route === undefined ? "Create" : "Save changes"}
-      work={save}
-      error={errors.form}
-      onCancel={onDone}
-    >
+    <DialogForm submit={route === undefined ? "Create" : "Save changes"} form={form} onCancel={onDone}>
       <fieldset className="flex flex-col gap-3">
         <legend className="mb-1 text-sm text-ink-2">
           For mail that meets all of these. Empty fields are not compared.
@@ -71,63 +68,36 @@ export const RouteForm = ({ onDone, route, webhooks }: Props) => {
           autoFocus
           autoCapitalize="none"
           spellCheck={false}
-          value={to}
-          onChange={(event) => setTo(event.target.value)}
-          error={errors.field["match.to"]}
+          {...form.input("match.to")}
         />
         <TextField
           label="Sender"
           hint="In the same forms."
           autoCapitalize="none"
           spellCheck={false}
-          value={from}
-          onChange={(event) => setFrom(event.target.value)}
-          error={errors.field["match.from"]}
+          {...form.input("match.from")}
         />
-        <TextField
-          label="Subject contains"
-          value={subject}
-          onChange={(event) => setSubject(event.target.value)}
-          error={errors.field["match.subject"]}
-        />
+        <TextField label="Subject contains" {...form.input("match.subject")} />
         <SelectField
           label="Sender check"
           hint="What DMARC says about the domain of the sender."
-          value={verdict}
-          onChange={(event) => setVerdict(event.target.value)}
-        >
-          <option value="">Any</option>
-          <option value="pass">Passes DMARC</option>
-          <option value="fail">Fails DMARC</option>
-          <option value="none">Has no DMARC</option>
-        </SelectField>
+          options={VERDICTS}
+          {...form.input("match.verdict")}
+        />
       </fieldset>
       <SelectField
         label="Action"
         hint={kind.hint}
         value={type}
         onChange={(event) => setType(event.target.value as ActionType)}
-      >
-        {ACTION_TYPES.map((each) => (
-          <option key={each} value={each}>
-            {ACTIONS[each].name}
-          </option>
-        ))}
-      </SelectField>
-      {Fields === undefined ? undefined : (
-        <Fields
-          draft={draft}
-          webhooks={webhooks}
-          onChange={(change) => setDraft((current) => ({ ...current, ...change }))}
-          errorOf={(field) => errors.field[`action.${field}`]}
-        />
-      )}
+        options={Object.entries(ACTIONS).map(([each, { name }]) => [each, name])}
+      />
+      {Fields === undefined ? undefined : <Fields form={form} webhooks={webhooks} />}
       {kind.isLast ? undefined : (
         <Checkbox
           label="Stop here"
           hint="No later route is tried for a mail that this one applies to."
-          checked={stop}
-          onChange={(event) => setStop(event.target.checked)}
+          {...form.check("stop")}
         />
       )}
     </DialogForm>

@@ -1,8 +1,7 @@
-import { ArrowDown, ArrowUp, GripVertical, MoreHorizontal, Pause, Pencil, Play, Trash2 } from "lucide-react"
+import { ArrowDown, ArrowUp, GripVertical, Pause, Pencil, Play, Trash2 } from "lucide-react"
 import type { DragEvent, KeyboardEvent } from "react"
 import type { InboundRoute, Webhook } from "../api/Records.ts"
-import { IconButton } from "../ui/controls/Button.tsx"
-import { Menu } from "../ui/controls/Menu.tsx"
+import { MoreMenu } from "../ui/controls/Menu.tsx"
 import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
 import { cx } from "../ui/display/cx.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
@@ -58,20 +57,11 @@ export const RouteRow = (props: Props) => {
         {isEnd(route) ? <Badge>Stops</Badge> : undefined}
         <StatusBadge status={route.enabled ? "enabled" : "disabled"} />
       </div>
-      <Menu
-        trigger={
-          <IconButton label={`Actions of route ${index + 1}`}>
-            <MoreHorizontal size={16} />
-          </IconButton>
-        }
+      <MoreMenu
+        label={`Actions of route ${index + 1}`}
         items={[
           { name: "Edit", icon: <Pencil size={15} />, onSelect: onEdit },
-          {
-            name: "Move up",
-            icon: <ArrowUp size={15} />,
-            disabled: index === 0,
-            onSelect: () => onMove(-1),
-          },
+          { name: "Move up", icon: <ArrowUp size={15} />, disabled: index === 0, onSelect: () => onMove(-1) },
           {
             name: "Move down",
             icon: <ArrowDown size={15} />,

@@ -1,9 +1,6 @@
-import { useMutation } from "@tanstack/react-query"
 import { Check, Minus } from "lucide-react"
-import { useState } from "react"
 import * as Api from "../api/Api.ts"
 import type { InboundRoute, RouteTrial, Webhook } from "../api/Records.ts"
-import { useFormErrors } from "../api/useFormErrors.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { TextField } from "../ui/controls/Field.tsx"
 import { cx } from "../ui/display/cx.ts"
@@ -11,6 +8,7 @@ import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { conditionsOf, wordsOf } from "./RouteActions.tsx"
+import { useForm } from "../ui/controls/useForm.ts"
 
 interface Props {
   readonly routes: ReadonlyArray<InboundRoute>
@@ -19,61 +17,29 @@ interface Props {
 
 /** Says which routes would apply to a mail that is only described, and why. Nothing is recorded. */
 export const RouteTest = ({ routes, webhooks }: Props) => {
-  const [to, setTo] = useState("")
-  const [from, setFrom] = useState("")
-  const [subject, setSubject] = useState("")
-  const trial = useMutation({
-    mutationFn: () =>
+  const form = useForm({
+    initial: { to: "", from: "", subject: "" },
+    send: ({ from, subject, to }) =>
       Api.post<RouteTrial>("/inbound/routes/test", { to: to.trim(), from: from.trim(), subject: subject.trim() }),
   })
-  const errors = useFormErrors(trial.error, { to, from, subject })
+  const address = { autoCapitalize: "none", spellCheck: false, required: true }
   return (
     <Panel title="Test the routes">
-      <form
-        className="flex flex-col gap-3 p-4"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          trial.mutate()
-        }}
-      >
+      <form className="flex flex-col gap-3 p-4" noValidate onSubmit={form.onSubmit}>
         <div className="grid gap-3 sm:grid-cols-3">
-          <TextField
-            label="To"
-            placeholder="support@acme.com"
-            autoCapitalize="none"
-            spellCheck={false}
-            required
-            value={to}
-            onChange={(event) => setTo(event.target.value)}
-            error={errors.field.to}
-          />
-          <TextField
-            label="From"
-            placeholder="ana@example.org"
-            autoCapitalize="none"
-            spellCheck={false}
-            required
-            value={from}
-            onChange={(event) => setFrom(event.target.value)}
-            error={errors.field.from}
-          />
-          <TextField
-            label="Subject"
-            value={subject}
-            onChange={(event) => setSubject(event.target.value)}
-            error={errors.field.subject}
-          />
+          <TextField label="To" placeholder="support@acme.com" {...address} {...form.input("to")} />
+          <TextField label="From" placeholder="ana@example.org" {...address} {...form.input("from")} />
+          <TextField label="Subject" {...form.input("subject")} />
         </div>
-        {errors.form === undefined ? undefined : <ErrorMessage error={errors.form} />}
+        <ErrorMessage error={form.error} />
         <div>
-          <Button type="submit" busy={trial.isPending}>
+          <Button type="submit" busy={form.isPending}>
             Test
           </Button>
         </div>
       </form>
       <div role="status">
-        {trial.data === undefined ? undefined : <Outcome outcome={trial.data} routes={routes} webhooks={webhooks} />}
+        {form.answer === undefined ? undefined : <Outcome outcome={form.answer} routes={routes} webhooks={webhooks} />}
       </div>
     </Panel>
   )

@@ -1,5 +1,4 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import { useNavigate, useSearch } from "@tanstack/react-router"
 import { Plus, Signpost } from "lucide-react"
 import { type DragEvent, useState } from "react"
 import * as Api from "../api/Api.ts"
@@ -22,11 +21,11 @@ import { RouteRow } from "./RouteRow.tsx"
 import { RouteTest } from "./RouteTest.tsx"
 import { positionsAfterMove } from "./positionsAfterMove.ts"
 import { RowsPanel } from "../ui/layout/RowsPanel.tsx"
+import { useListSearch } from "../ui/layout/useListSearch.ts"
 
 /** Rules for received mail, in the order in which they are tried. */
 export const Routes = () => {
-  const search = useSearch({ from: "/shell/routes" })
-  const navigate = useNavigate({ from: "/routes" })
+  const { isCreating, setCreating } = useListSearch()
   const query = useQuery(RouteQueries.list)
   const canReadWebhooks = useHasScope("webhooks:manage")
   const webhooks = useQuery({ ...Queries.webhooks, enabled: canReadWebhooks }).data?.data ?? []
@@ -35,7 +34,6 @@ export const Routes = () => {
   const changes = useRouteChanges()
   const drag = useDrag((from, to) => changes.move(rows[from]?.id ?? "", () => to))
   const rows = query.data?.data ?? []
-  const setCreating = (open: boolean) => void navigate({ search: open ? { new: true } : {}, replace: true })
   const button = (
     <Button variant="primary" icon={<Plus size={15} />} onClick={() => setCreating(true)}>
       Create route
@@ -82,23 +80,15 @@ export const Routes = () => {
       </p>
       {rows.length === 0 ? undefined : <RouteTest routes={rows} webhooks={webhooks} />}
       <ReceivingAddresses />
-      <Dialog open={search.new === true} onOpenChange={setCreating} title="Create route">
+      <Dialog open={isCreating} onClose={() => setCreating(false)} title="Create route">
         <RouteForm webhooks={webhooks} onDone={() => setCreating(false)} />
       </Dialog>
-      <Dialog
-        open={editing !== undefined}
-        onOpenChange={(open) => {
-          if (!open) setEditing(undefined)
-        }}
-        title="Edit route"
-      >
+      <Dialog open={editing !== undefined} onClose={() => setEditing(undefined)} title="Edit route">
         <RouteForm key={editing?.id} route={editing} webhooks={webhooks} onDone={() => setEditing(undefined)} />
       </Dialog>
       <ConfirmDialog
         open={removing !== undefined}
-        onOpenChange={(open) => {
-          if (!open) setRemoving(undefined)
-        }}
+        onClose={() => setRemoving(undefined)}
         title="Delete route?"
         action="Delete route"
         onConfirm={async () => {

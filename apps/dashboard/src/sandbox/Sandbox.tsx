@@ -104,7 +104,7 @@ export const Sandbox = () => {
       />
       <ConfirmDialog
         open={emptying}
-        onOpenChange={setEmptying}
+        onClose={() => setEmptying(false)}
         title="Empty the sandbox?"
         action="Delete all"
         onConfirm={async () => {

@@ -1,28 +1,23 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
-import { useNavigate, useSearch } from "@tanstack/react-router"
 import { KeyRound, Plus } from "lucide-react"
 import { useState } from "react"
-import { defined } from "../api/defined.ts"
 import * as Queries from "../api/Queries.ts"
 import type { ApiKey } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
 import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
 import { ChoiceFilter } from "../ui/controls/FilterSelect.tsx"
-import { SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
-import { Screen } from "../ui/layout/Screen.tsx"
-import { type Column, Table } from "../ui/layout/Table.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
 import { useKeyNames } from "../requests/useKeyNames.ts"
 import { CreateApiKey } from "./CreateApiKey.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { useMemberNames } from "./useMemberNames.ts"
-import { NoMatches } from "../ui/feedback/NoMatches.tsx"
-import { FilterBar } from "../ui/layout/FilterBar.tsx"
-import { RowsPanel } from "../ui/layout/RowsPanel.tsx"
+import { ListScreen } from "../ui/layout/ListScreen.tsx"
+import type { Column } from "../ui/layout/Table.tsx"
+import { useListSearch } from "../ui/layout/useListSearch.ts"
 
 const MODES = [
   { value: "live", name: "Live" },
@@ -35,70 +30,49 @@ const STATUSES = [
 ]
 
 export const ApiKeys = () => {
-  const search = useSearch({ from: "/shell/settings/api-keys" })
-  const navigate = useNavigate({ from: "/settings/api-keys" })
+  const list = useListSearch<"mode" | "status">()
   const client = useQueryClient()
   const query = useQuery(Queries.apiKeys)
   const members = useMemberNames()
   const keys = useKeyNames()
   const [revoking, setRevoking] = useState<ApiKey>()
   // Keys that no longer work are shown when they are asked for.
-  const { mode, status = "active" } = search
-  const change = (
-    next: Partial<Record<"mode" | "q" | "status", string | undefined>> & { readonly new?: true | undefined },
-  ) => void navigate({ search: (current) => defined({ ...current, ...next }), replace: true })
-  const setDialogOpen = (open: boolean) => change({ new: open ? true : undefined })
-  const typed = useTypedText(search.q ?? "", (text) => change({ q: text }))
-  const q = typed.text.trim().toLowerCase()
-  const rows = (query.data?.data ?? []).filter(
-    (key) => key.status === status && (mode === undefined || key.mode === mode) && textsOf(key).includes(q),
-  )
+  const { mode, status = "active" } = list.search
+  const q = list.typed.text.trim().toLowerCase()
   const button = (
-    <Button variant="primary" icon={<Plus size={15} />} onClick={() => setDialogOpen(true)}>
+    <Button variant="primary" icon={<Plus size={15} />} onClick={() => list.setCreating(true)}>
       Create API key
     </Button>
   )
   return (
-    <Screen
+    <ListScreen
       title="API keys"
       hint="Keys your applications use to call the API. A key is shown only once, when you create it."
       actions={button}
+      list={list}
+      search={["Search API keys", "Name, prefix, scope or domain"]}
+      filters={
+        <>
+          <ChoiceFilter label="Status" choices={STATUSES} {...list.filter("status")} value={status} />
+          <ChoiceFilter label="Mode" choices={MODES} {...list.filter("mode")} />
+        </>
+      }
+      query={query}
+      rows={query.data?.data.filter(
+        (key) => key.status === status && (mode === undefined || key.mode === mode) && textsOf(key).includes(q),
+      )}
+      columns={columnsOf(setRevoking, (id) => members.get(id) ?? keys.get(id))}
+      noun="API keys"
+      empty={
+        <EmptyState icon={<KeyRound size={20} />} title="No API keys yet" action={button}>
+          Your keys appear here. Create one per application, with only the scopes it needs.
+        </EmptyState>
+      }
     >
-      <FilterBar
-        search={<SearchField label="Search API keys" placeholder="Name, prefix, scope or domain" typed={typed} />}
-      >
-        <ChoiceFilter label="Status" choices={STATUSES} value={status} onChange={(next) => change({ status: next })} />
-        <ChoiceFilter label="Mode" choices={MODES} value={mode} onChange={(next) => change({ mode: next })} />
-      </FilterBar>
-      <RowsPanel
-        query={query}
-        rows={rows}
-        empty={
-          query.data?.data.length === 0 ? (
-            <EmptyState icon={<KeyRound size={20} />} title="No API keys yet" action={button}>
-              Your keys appear here. Create one per application, with only the scopes it needs.
-            </EmptyState>
-          ) : (
-            <NoMatches name="API keys" onClear={() => change({ mode: undefined, q: undefined, status: undefined })} />
-          )
-        }
-      >
-        {(shown) => (
-          <Table
-            isList
-            label="API keys"
-            rows={shown}
-            keyOf={({ id }) => id}
-            columns={columnsOf(setRevoking, (id) => members.get(id) ?? keys.get(id))}
-          />
-        )}
-      </RowsPanel>
-      <CreateApiKey open={search.new === true} onOpenChange={setDialogOpen} />
+      <CreateApiKey open={list.isCreating} onClose={() => list.setCreating(false)} />
       <ConfirmDialog
         open={revoking !== undefined}
-        onOpenChange={(open) => {
-          if (!open) setRevoking(undefined)
-        }}
+        onClose={() => setRevoking(undefined)}
         title={`Revoke “${revoking?.name ?? ""}”?`}
         action="Revoke key"
         onConfirm={async () => {
@@ -111,7 +85,7 @@ export const ApiKeys = () => {
         Applications that use <code className="font-mono text-ink">{revoking?.prefix}…</code> stop working immediately.
         You cannot restore a revoked key.
       </ConfirmDialog>
-    </Screen>
+    </ListScreen>
   )
 }
 
@@ -152,11 +126,8 @@ const columnsOf = (
     name: "Last used",
     number: true,
     wide: true,
-    cell: ({ last_used_at }) => (
-      <span className="text-xs whitespace-nowrap text-ink-3">
-        {last_used_at === null ? "Never used" : <RelativeTime iso={last_used_at} />}
-      </span>
-    ),
+    small: true,
+    cell: ({ last_used_at }) => (last_used_at === null ? "Never used" : <RelativeTime iso={last_used_at} />),
   },
   {
     name: "Actions",

@@ -1,25 +1,21 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
-import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { Copy, MoreHorizontal, ScrollText, SquareTerminal } from "lucide-react"
+import { Link, useNavigate } from "@tanstack/react-router"
+import { Copy, ScrollText, SquareTerminal } from "lucide-react"
 import { defined } from "../api/defined.ts"
 import * as Queries from "../api/Queries.ts"
 import type { AuditEntry } from "../api/Records.ts"
-import { IconButton } from "../ui/controls/Button.tsx"
 import { copy } from "../ui/controls/CopyButton.tsx"
 import { DateFilter } from "../ui/controls/DateFilter.tsx"
 import { ChoiceFilter } from "../ui/controls/FilterSelect.tsx"
-import { Menu } from "../ui/controls/Menu.tsx"
-import { SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
+import { MoreMenu } from "../ui/controls/Menu.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
-import { PagedRows } from "../ui/layout/PagedRows.tsx"
-import { Screen } from "../ui/layout/Screen.tsx"
-import { type Column, Table } from "../ui/layout/Table.tsx"
 import * as DisabledReason from "../webhooks/DisabledReason.ts"
 import { actionOf } from "./actionOf.ts"
-import { NoMatches } from "../ui/feedback/NoMatches.tsx"
-import { FilterBar } from "../ui/layout/FilterBar.tsx"
+import { ListScreen } from "../ui/layout/ListScreen.tsx"
+import type { Column } from "../ui/layout/Table.tsx"
+import { useListSearch } from "../ui/layout/useListSearch.ts"
 
 const ACTORS = { api_key: "API key", user: "User", operator: "Operator", system: "Service" } as const
 
@@ -35,42 +31,31 @@ const OBJECTS = [
 ]
 
 export const AuditLog = () => {
-  const search = useSearch({ from: "/shell/settings/audit" })
-  const navigate = useNavigate({ from: "/settings/audit" })
-  const { actor, q, since, stream } = search
+  const list = useListSearch<"actor" | "since" | "stream">()
+  const { actor, q, since, stream } = list.search
   const query = useInfiniteQuery(Queries.audit(defined({ q, stream, actor_id: actor, created_after: since })))
-  const actors = useActors()
-  const change = (next: Partial<Record<"q" | "stream" | "actor" | "since", string | undefined>>) =>
-    void navigate({ search: (current) => defined({ ...current, ...next }), replace: true })
-  const typed = useTypedText(q ?? "", (text) => change({ q: text }))
   return (
-    <Screen
+    <ListScreen
       title="Audit log"
       hint="Changes to keys, domains, webhooks, templates, routes, suppressions, members and the account. Mail has its own log."
-    >
-      <FilterBar
-        search={<SearchField label="Search audit log" placeholder="Action, name, address or id" typed={typed} />}
-      >
-        <ChoiceFilter label="Object" choices={OBJECTS} value={stream} onChange={(next) => change({ stream: next })} />
-        <ChoiceFilter label="By" choices={actors} value={actor} onChange={(next) => change({ actor: next })} />
-        <DateFilter label="Since" value={since} onChange={(start) => change({ since: start })} />
-      </FilterBar>
-      <PagedRows
-        query={query}
-        isPending={typed.isPending}
-        empty={
-          Object.keys(search).length > 0 ? (
-            <NoMatches name="changes" onClear={() => void navigate({ search: {}, replace: true })} />
-          ) : (
-            <EmptyState icon={<ScrollText size={20} />} title="No changes yet">
-              Changes by API keys, members and operators appear here and are never deleted.
-            </EmptyState>
-          )
-        }
-      >
-        {(rows) => <Table isList label="Audit log" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />}
-      </PagedRows>
-    </Screen>
+      list={list}
+      search={["Search audit log", "Action, name, address or id"]}
+      filters={
+        <>
+          <ChoiceFilter label="Object" choices={OBJECTS} {...list.filter("stream")} />
+          <ChoiceFilter label="By" choices={useActors()} {...list.filter("actor")} />
+          <DateFilter label="Since" {...list.filter("since")} />
+        </>
+      }
+      query={query}
+      columns={COLUMNS}
+      noun="changes"
+      empty={
+        <EmptyState icon={<ScrollText size={20} />} title="No changes yet">
+          Changes by API keys, members and operators appear here and are never deleted.
+        </EmptyState>
+      }
+    />
   )
 }
 
@@ -118,17 +103,10 @@ const COLUMNS: ReadonlyArray<Column<AuditEntry>> = [
   {
     name: "IP address",
     wide: true,
-    cell: ({ address }) => <span className="text-xs whitespace-nowrap text-ink-3">{address ?? "–"}</span>,
+    small: true,
+    cell: ({ address }) => address ?? "–",
   },
-  {
-    name: "Time",
-    number: true,
-    cell: ({ occurred_at }) => (
-      <span className="text-xs whitespace-nowrap text-ink-3">
-        <RelativeTime iso={occurred_at} />
-      </span>
-    ),
-  },
+  { name: "Time", number: true, small: true, cell: ({ occurred_at }) => <RelativeTime iso={occurred_at} /> },
   { name: "Details", hiddenName: true, number: true, cell: (entry) => <Details entry={entry} /> },
 ]
 
@@ -167,12 +145,8 @@ const Changes = ({ entry: { changes } }: { readonly entry: AuditEntry }) =>
 const Details = ({ entry: { changes, request_id, type } }: { readonly entry: AuditEntry }) => {
   const navigate = useNavigate()
   return (
-    <Menu
-      trigger={
-        <IconButton label="Details">
-          <MoreHorizontal size={16} />
-        </IconButton>
-      }
+    <MoreMenu
+      label="Details"
       header={
         <div className="mb-1 max-h-72 max-w-md overflow-y-auto border-b border-line px-2.5 py-1.5 font-mono text-xs text-ink-3">
           {changes.length === 0 ? undefined : (

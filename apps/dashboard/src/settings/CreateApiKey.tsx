@@ -1,19 +1,18 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { instance } from "../api/instance.ts"
 import * as Mode from "../api/Mode.ts"
 import * as Queries from "../api/Queries.ts"
 import type { CreatedApiKey, Scope } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
-import { useFormErrors } from "../api/useFormErrors.ts"
 import { useSendExamples } from "../firstEmail/useSendExamples.ts"
-import { Button } from "../ui/controls/Button.tsx"
 import { CodeExamples } from "../ui/controls/Code.tsx"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
-import { Dialog } from "../ui/feedback/Dialog.tsx"
+import { Dialog, DialogBody } from "../ui/feedback/Dialog.tsx"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { type Preset, Presets } from "../ui/controls/Presets.tsx"
 import { Checkbox, SelectField, TextField } from "../ui/controls/Field.tsx"
+import { useForm } from "../ui/controls/useForm.ts"
 
 const SCOPES: ReadonlyArray<readonly [scope: Scope, description: string]> = [
   ["email:send", "Send email"],
@@ -36,18 +35,22 @@ const EXPIRIES: ReadonlyArray<readonly [days: number, label: string]> = [
   [90, "In 90 days"],
   [365, "In 1 year"],
 ]
+const MODES = [
+  ["live", "Live"],
+  ["test", "Test"],
+] as const
 
 interface Props {
   readonly open: boolean
-  readonly onOpenChange: (open: boolean) => void
+  readonly onClose: () => void
 }
 
-export const CreateApiKey = ({ onOpenChange, open }: Props) => {
+export const CreateApiKey = ({ onClose, open }: Props) => {
   const [created, setCreated] = useState<CreatedApiKey>()
   return (
     <Dialog
       open={open}
-      onOpenChange={onOpenChange}
+      onClose={onClose}
       onClosed={() => setCreated(undefined)}
       wide={created !== undefined}
       requiresClose={created !== undefined}
@@ -59,9 +62,9 @@ export const CreateApiKey = ({ onOpenChange, open }: Props) => {
       }
     >
       {created === undefined ? (
-        <KeyForm onCreated={setCreated} onCancel={() => onOpenChange(false)} />
+        <KeyForm onCreated={setCreated} onCancel={onClose} />
       ) : (
-        <CreatedKey created={created} onDone={() => onOpenChange(false)} />
+        <CreatedKey created={created} onDone={onClose} />
       )}
     </Dialog>
   )
@@ -73,70 +76,54 @@ const PRESETS: ReadonlyArray<Preset> = [
   ["Full access", ["admin"]],
 ]
 
-const KeyForm = ({
-  onCancel,
-  onCreated,
-}: {
+interface FormProps {
   readonly onCreated: (key: CreatedApiKey) => void
   readonly onCancel: () => void
-}) => {
+}
+
+const KeyForm = ({ onCancel, onCreated }: FormProps) => {
   const client = useQueryClient()
   const domains = useQuery(Queries.domains)
-  const [name, setName] = useState("")
-  const [scopes, setScopes] = useState<ReadonlyArray<Scope>>(["email:send"])
-  const [mode, setMode] = useState<CreatedApiKey["mode"]>(Mode.isTest() ? "test" : "live")
-  const [domain, setDomain] = useState("")
-  const [ips, setIps] = useState("")
-  const [days, setDays] = useState(0)
-  const create = useMutation({
-    mutationFn: () =>
+  const mode: CreatedApiKey["mode"] = Mode.isTest() ? "test" : "live"
+  const scopes: ReadonlyArray<Scope> = ["email:send"]
+  const form = useForm({
+    initial: { name: "", scopes, mode, domain: "", allowed_ips: "", days: "0" },
+    send: ({ allowed_ips, days, domain, name, ...others }) =>
       Api.post<CreatedApiKey>("/api-keys", {
+        ...others,
         name: name.trim(),
-        scopes,
-        mode,
         domain: domain === "" ? null : domain,
-        allowed_ips: ips.split(/[\s,]+/u).filter((each) => each !== ""),
-        expires_at: days === 0 ? null : new Date(Date.now() + days * DAY_MS).toISOString(),
+        allowed_ips: allowed_ips.split(/[\s,]+/u).filter((each) => each !== ""),
+        expires_at: days === "0" ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString(),
       }),
-    onSuccess: (key) => {
+    onSent: (key) => {
       void client.invalidateQueries({ queryKey: ["api-keys"] })
       onCreated(key)
     },
   })
-  const errors = useFormErrors(create.error, { name, scopes, allowed_ips: ips })
+  const chosen = form.values.scopes
   const toggle = (scope: Scope) =>
-    setScopes(scopes.includes(scope) ? scopes.filter((each) => each !== scope) : [...scopes, scope])
+    form.set({ scopes: chosen.includes(scope) ? chosen.filter((each) => each !== scope) : [...chosen, scope] })
   return (
-    <DialogForm submit="Create API key" work={create} error={errors.form} onCancel={onCancel}>
-      <TextField
-        label="Name"
-        autoFocus
-        required
-        placeholder="Shop, production"
-        value={name}
-        onChange={(event) => setName(event.target.value)}
-        error={errors.field.name}
-      />
+    <DialogForm submit="Create API key" form={form} onCancel={onCancel}>
+      <TextField label="Name" autoFocus required placeholder="Shop, production" {...form.input("name")} />
       <SelectField
         label="Mode"
-        value={mode}
         hint={
-          mode === "test"
+          form.values.mode === "test"
             ? "Mail of this key is checked and logged like live mail, and never leaves."
             : instance.transport === "capture"
               ? "Sandbox: mail of this key is kept here and never delivered."
               : "Mail of this key is delivered."
         }
-        onChange={(event) => setMode(event.target.value === "test" ? "test" : "live")}
-      >
-        <option value="live">Live</option>
-        <option value="test">Test</option>
-      </SelectField>
+        options={MODES}
+        {...form.input("mode")}
+      />
       <Presets
         label="Scopes"
         presets={PRESETS}
-        selected={scopes}
-        onSelect={(values) => setScopes(values as ReadonlyArray<Scope>)}
+        selected={chosen}
+        onSelect={(values) => form.set({ scopes: values as ReadonlyArray<Scope> })}
       >
         <div className="grid gap-2.5 sm:grid-cols-2">
           {SCOPES.map(([scope, description]) => (
@@ -144,37 +131,26 @@ const KeyForm = ({
               key={scope}
               label={<code className="font-mono text-xs">{scope}</code>}
               hint={description}
-              checked={scopes.includes(scope)}
+              checked={chosen.includes(scope)}
               onChange={() => toggle(scope)}
             />
           ))}
         </div>
       </Presets>
-      {errors.field.scopes === undefined ? undefined : <p className="text-xs text-bad">{errors.field.scopes}</p>}
+      <p className="text-xs text-bad empty:hidden">{form.errorOf("scopes")}</p>
       <div className="grid gap-4 sm:grid-cols-2">
-        <SelectField label="Domain" value={domain} onChange={(event) => setDomain(event.target.value)}>
-          <option value="">Any domain</option>
-          {domains.data?.data.map((each) => (
-            <option key={each.id} value={each.name}>
-              {each.name}
-            </option>
-          ))}
-        </SelectField>
-        <SelectField label="Expires" value={days} onChange={(event) => setDays(Number(event.target.value))}>
-          {EXPIRIES.map(([count, label]) => (
-            <option key={count} value={count}>
-              {label}
-            </option>
-          ))}
-        </SelectField>
+        <SelectField
+          label="Domain"
+          options={[["", "Any domain"], ...(domains.data?.data ?? []).map(({ name }) => [name, name] as const)]}
+          {...form.input("domain")}
+        />
+        <SelectField label="Expires" options={EXPIRIES} {...form.input("days")} />
       </div>
       <TextField
         label="Allowed IP addresses"
         placeholder="Any"
         hint="IP addresses or networks such as 203.0.113.0/24. Separate with commas."
-        value={ips}
-        onChange={(event) => setIps(event.target.value)}
-        error={errors.field.allowed_ips}
+        {...form.input("allowed_ips")}
       />
     </DialogForm>
   )
@@ -183,16 +159,11 @@ const KeyForm = ({
 const CreatedKey = ({ created, onDone }: { readonly created: CreatedApiKey; readonly onDone: () => void }) => {
   const examples = useSendExamples(created.key, created.domain ?? undefined)
   return (
-    <div className="flex min-w-0 flex-col gap-4 p-5">
+    <DialogBody onDone={onDone}>
       <CopyField text={created.key} label="Copy API key" />
       {created.scopes.includes("email:send") || created.scopes.includes("admin") ? (
         <CodeExamples examples={examples} />
       ) : undefined}
-      <footer className="flex justify-end">
-        <Button variant="primary" onClick={onDone}>
-          Done
-        </Button>
-      </footer>
-    </div>
+    </DialogBody>
   )
 }

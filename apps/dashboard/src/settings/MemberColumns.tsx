@@ -1,9 +1,9 @@
-import { Link as LinkIcon, MoreHorizontal, ShieldCheck, UserMinus } from "lucide-react"
+import { Link as LinkIcon, ShieldCheck, UserMinus } from "lucide-react"
 import type { Member, Role } from "../api/Records.ts"
 import { useSession } from "../session/useSession.ts"
 import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
-import { IconButton } from "../ui/controls/Button.tsx"
-import { Menu } from "../ui/controls/Menu.tsx"
+import { CellSelect } from "../ui/controls/Field.tsx"
+import { MoreMenu } from "../ui/controls/Menu.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import type { Column } from "../ui/layout/Table.tsx"
@@ -21,18 +21,12 @@ export const columnsOf = ({ onRole, ...actions }: Actions): ReadonlyArray<Column
   {
     name: "Role",
     cell: (member) => (
-      <select
-        aria-label={`Role of ${member.email}`}
+      <CellSelect
+        label={`Role of ${member.email}`}
         value={member.role}
         onChange={(event) => onRole(member, event.target.value as Role)}
-        className="h-8 rounded-lg border border-line-strong bg-raised pr-7 pl-2.5 text-sm"
-      >
-        {Roles.ROLES.map(([role]) => (
-          <option key={role} value={role}>
-            {Roles.nameOf(role)}
-          </option>
-        ))}
-      </select>
+        options={Roles.OPTIONS}
+      />
     ),
   },
   { name: "Actions", hiddenName: true, number: true, cell: (member) => <MemberMenu member={member} {...actions} /> },
@@ -92,23 +86,15 @@ const MemberMenu = ({ member, onLink, onRemove }: { readonly member: Member } & 
   // For active members only operators can create a link, because it replaces the password.
   const canCreateLink = isInvited || (session.operator && member.id !== user.id)
   return (
-    <Menu
-      trigger={
-        <IconButton label={`Actions for ${member.email}`}>
-          <MoreHorizontal size={16} />
-        </IconButton>
-      }
+    <MoreMenu
+      label={`Actions for ${member.email}`}
       items={[
-        ...(canCreateLink
-          ? [
-              {
-                name: isInvited ? "Create invitation link" : "Create password reset link",
-                icon: <LinkIcon size={15} />,
-                onSelect: () => onLink(member),
-              },
-              "separator" as const,
-            ]
-          : []),
+        canCreateLink && {
+          name: isInvited ? "Create invitation link" : "Create password reset link",
+          icon: <LinkIcon size={15} />,
+          onSelect: () => onLink(member),
+        },
+        canCreateLink && "separator",
         { name: "Remove member", icon: <UserMinus size={15} />, danger: true, onSelect: () => onRemove(member) },
       ]}
     />

@@ -1,5 +1,4 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import { useNavigate, useSearch } from "@tanstack/react-router"
 import { UserPlus } from "lucide-react"
 import { useState } from "react"
 import * as OptimisticUpdate from "../ui/feedback/OptimisticUpdate.ts"
@@ -7,23 +6,21 @@ import * as Queries from "../api/Queries.ts"
 import type { Member, MemberLink, Page, Role } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
 import { Button } from "../ui/controls/Button.tsx"
-import { CopyField } from "../ui/controls/CopyButton.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { Table } from "../ui/layout/Table.tsx"
-import { formatDateTime } from "../ui/display/Time.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
 import { InviteMember } from "./InviteMember.tsx"
 import { columnsOf } from "./MemberColumns.tsx"
 import { RowsPanel } from "../ui/layout/RowsPanel.tsx"
+import { LinkOnce } from "./LinkOnce.tsx"
+import { useListSearch } from "../ui/layout/useListSearch.ts"
 
 export const Members = () => {
   const client = useQueryClient()
   const query = useQuery(Queries.members)
-  const { new: isNew = false } = useSearch({ from: "/shell/settings/members" })
-  const navigate = useNavigate({ from: "/settings/members" })
-  const setInviting = (isOpen: boolean) => void navigate({ search: isOpen ? { new: true } : {}, replace: true })
+  const { isCreating, setCreating } = useListSearch()
   const [link, setLink] = useState<MemberLink>()
   const [removing, setRemoving] = useState<Member>()
   const refresh = () => client.invalidateQueries({ queryKey: ["members"] })
@@ -53,7 +50,7 @@ export const Members = () => {
       title="Members"
       hint="People who can sign in to this account. Operators reset lost passwords."
       actions={
-        <Button variant="primary" icon={<UserPlus size={15} />} onClick={() => setInviting(true)}>
+        <Button variant="primary" icon={<UserPlus size={15} />} onClick={() => setCreating(true)}>
           Invite member
         </Button>
       }
@@ -73,15 +70,15 @@ export const Members = () => {
         )}
       </RowsPanel>
       <Dialog
-        open={isNew}
-        onOpenChange={setInviting}
+        open={isCreating}
+        onClose={() => setCreating(false)}
         title="Invite a member"
         description="You get an invitation link to share with them."
       >
         <InviteMember
-          onCancel={() => setInviting(false)}
+          onCancel={() => setCreating(false)}
           onInvited={(invited) => {
-            setInviting(false)
+            setCreating(false)
             setLink(invited)
             void refresh()
           }}
@@ -89,30 +86,16 @@ export const Members = () => {
       </Dialog>
       <Dialog
         open={link !== undefined}
-        onOpenChange={(open) => {
-          if (!open) setLink(undefined)
-        }}
+        onClose={() => setLink(undefined)}
         requiresClose
         title={`Link for ${link?.member.email ?? ""}`}
         description="Share it over a secure channel: anyone with the link can set the password. It is shown only once."
       >
-        <div className="flex flex-col gap-4 p-5">
-          <CopyField text={link?.url ?? ""} label="Copy link" />
-          <p className="text-xs text-ink-3">
-            Valid for one use, until {link === undefined ? "" : formatDateTime(link.expires_at)}.
-          </p>
-          <footer className="flex justify-end">
-            <Button variant="primary" onClick={() => setLink(undefined)}>
-              Done
-            </Button>
-          </footer>
-        </div>
+        {link === undefined ? undefined : <LinkOnce link={link} onDone={() => setLink(undefined)} />}
       </Dialog>
       <ConfirmDialog
         open={removing !== undefined}
-        onOpenChange={(open) => {
-          if (!open) setRemoving(undefined)
-        }}
+        onClose={() => setRemoving(undefined)}
         title={`Remove ${removing?.email ?? ""}?`}
         action="Remove member"
         onConfirm={async () => {

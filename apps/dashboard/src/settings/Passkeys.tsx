@@ -1,6 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Fingerprint, Trash2 } from "lucide-react"
-import { useState } from "react"
 import * as Auth from "../api/Auth.ts"
 import { instance } from "../api/instance.ts"
 import { Button, IconButton } from "../ui/controls/Button.tsx"
@@ -10,16 +9,17 @@ import { Panel } from "../ui/layout/Panel.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import { useForm } from "../ui/controls/useForm.ts"
 
 export const Passkeys = () => {
   const client = useQueryClient()
   const { data } = useQuery({ queryKey: ["passkeys"], queryFn: Auth.passkeys })
-  const [name, setName] = useState("")
   const refresh = () => client.invalidateQueries({ queryKey: ["passkeys"] })
-  const add = useMutation({
-    mutationFn: () => Auth.addPasskey(name.trim() === "" ? "Passkey" : name.trim()),
-    onSuccess: () => {
-      setName("")
+  const form = useForm({
+    initial: { name: "" },
+    send: ({ name }) => Auth.addPasskey(name.trim() === "" ? "Passkey" : name.trim()),
+    onSent: () => {
+      form.set({ name: "" })
       void refresh()
       showToast("Passkey added. You can now sign in with it.")
     },
@@ -47,28 +47,12 @@ export const Passkeys = () => {
         </ul>
       )}
       {isPasskeyDomain ? (
-        <form
-          className="flex flex-wrap items-end gap-3 p-4"
-          onSubmit={(event) => {
-            event.preventDefault()
-            add.mutate()
-          }}
-        >
-          <TextField
-            className="grow basis-60"
-            label="Device name"
-            placeholder="Laptop"
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-          <Button type="submit" className="h-9" icon={<Fingerprint size={15} />} busy={add.isPending}>
+        <form className="flex flex-wrap items-end gap-3 p-4" onSubmit={form.onSubmit}>
+          <TextField className="grow basis-60" label="Device name" placeholder="Laptop" {...form.input("name")} />
+          <Button type="submit" className="h-9" icon={<Fingerprint size={15} />} busy={form.isPending}>
             Add passkey
           </Button>
-          {add.error === null ? undefined : (
-            <div className="basis-full">
-              <ErrorMessage error={add.error} />
-            </div>
-          )}
+          <ErrorMessage error={form.error} className="basis-full" />
         </form>
       ) : (
         <p className="p-4 text-sm text-ink-2">

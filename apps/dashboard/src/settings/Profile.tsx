@@ -1,5 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
-import { useState } from "react"
+import { useQueryClient } from "@tanstack/react-query"
 import * as Auth from "../api/Auth.ts"
 import { useSession } from "../session/useSession.ts"
 import { Button } from "../ui/controls/Button.tsx"
@@ -11,6 +10,7 @@ import { showToast } from "../ui/feedback/Toasts.tsx"
 import { TwoFactor } from "./TwoFactor.tsx"
 import { Passkeys } from "./Passkeys.tsx"
 import { Sessions } from "./Sessions.tsx"
+import { useForm } from "../ui/controls/useForm.ts"
 
 export const Profile = () => (
   <Screen title="Profile" hint="Your name and sign-in methods. They apply to all your accounts.">
@@ -22,96 +22,69 @@ export const Profile = () => (
   </Screen>
 )
 
+const FORM = "flex flex-wrap items-end gap-3 p-4"
+const FIELD = "grow basis-60 max-sm:basis-full"
+const BUTTON = "h-9 max-sm:basis-full"
+
 const NameForm = () => {
   const { user } = useSession()
   const client = useQueryClient()
-  const [name, setName] = useState(user.name)
-  const rename = useMutation({
-    mutationFn: () => Auth.rename(name.trim()),
-    onSuccess: () => {
+  const form = useForm({
+    initial: { name: user.name },
+    send: ({ name }) => Auth.rename(name.trim()),
+    onSent: () => {
       void client.invalidateQueries({ queryKey: ["session"] })
       showToast("Name saved.")
     },
   })
+  const isSame = form.values.name.trim() === user.name
   return (
     <Panel title="Name and email">
-      <form
-        className="flex flex-wrap items-end gap-3 p-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          rename.mutate()
-        }}
-      >
-        <TextField
-          className="grow basis-60 max-sm:basis-full"
-          label="Name"
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-        />
-        <TextField className="grow basis-60 max-sm:basis-full" label="Email" value={user.email} disabled readOnly />
-        <Button
-          type="submit"
-          className="h-9 max-sm:basis-full"
-          busy={rename.isPending}
-          disabled={name.trim() === user.name}
-        >
+      <form className={FORM} onSubmit={form.onSubmit}>
+        <TextField className={FIELD} label="Name" {...form.input("name")} />
+        <TextField className={FIELD} label="Email" value={user.email} disabled readOnly />
+        <Button type="submit" className={BUTTON} busy={form.isPending} disabled={isSame}>
           Save
         </Button>
-        {rename.error === null ? undefined : <ErrorMessage error={rename.error} />}
+        <ErrorMessage error={form.error} />
       </form>
     </Panel>
   )
 }
 
+const MIN_CHARS = 12
+
 const PasswordForm = () => {
-  const [current, setCurrent] = useState("")
-  const [next, setNext] = useState("")
-  const change = useMutation({
-    mutationFn: () => Auth.changePassword(current, next),
-    onSuccess: () => {
-      setCurrent("")
-      setNext("")
+  const form = useForm({
+    initial: { current: "", next: "" },
+    send: ({ current, next }) => Auth.changePassword(current, next),
+    onSent: () => {
+      form.set({ current: "", next: "" })
       showToast("Password changed. You are signed out on all other devices.")
     },
   })
+  const isIncomplete = form.values.current === "" || form.values.next.length < MIN_CHARS
   return (
     <Panel title="Password">
-      <form
-        className="flex flex-wrap items-end gap-3 p-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          change.mutate()
-        }}
-      >
+      <form className={FORM} onSubmit={form.onSubmit}>
         <TextField
-          className="grow basis-60 max-sm:basis-full"
+          className={FIELD}
           label="Current password"
           type="password"
           autoComplete="current-password"
-          value={current}
-          onChange={(event) => setCurrent(event.target.value)}
+          {...form.input("current")}
         />
         <TextField
-          className="grow basis-60 max-sm:basis-full"
-          label="New password (at least 12 characters)"
+          className={FIELD}
+          label={`New password (at least ${MIN_CHARS} characters)`}
           type="password"
           autoComplete="new-password"
-          value={next}
-          onChange={(event) => setNext(event.target.value)}
+          {...form.input("next")}
         />
-        <Button
-          type="submit"
-          className="h-9 max-sm:basis-full"
-          busy={change.isPending}
-          disabled={current === "" || next.length < 12}
-        >
+        <Button type="submit" className={BUTTON} busy={form.isPending} disabled={isIncomplete}>
           Change password
         </Button>
-        {change.error === null ? undefined : (
-          <div className="basis-full">
-            <ErrorMessage error={change.error} />
-          </div>
-        )}
+        <ErrorMessage error={form.error} className="basis-full" />
       </form>
     </Panel>
   )

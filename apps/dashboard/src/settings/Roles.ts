@@ -7,3 +7,6 @@ export const ROLES: ReadonlyArray<readonly [role: Role, description: string]> = 
   ["member", "Send email and manage domains and webhooks"],
   ["viewer", "View emails and domains"],
 ]
+
+/** Roles as choices. */
+export const OPTIONS = ROLES.map(([role]) => [role, nameOf(role)] as const)

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import * as Auth from "../api/Auth.ts"
 import { useSession } from "../session/useSession.ts"
@@ -11,6 +11,7 @@ import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { TextField } from "../ui/controls/Field.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
+import { useForm } from "../ui/controls/useForm.ts"
 
 interface Secrets {
   readonly totpURI: string
@@ -23,9 +24,9 @@ export const TwoFactor = () => {
   const isEnabled = user.twoFactorEnabled === true
   const [open, setOpen] = useState(false)
   const [secrets, setSecrets] = useState<Secrets>()
-  const changeOpen = (next: boolean) => {
-    setOpen(next)
-    if (!next) setSecrets(undefined)
+  const close = () => {
+    setOpen(false)
+    setSecrets(undefined)
   }
   return (
     <Panel title="Authenticator app" actions={isEnabled ? <Badge tone="good">On</Badge> : <Badge>Off</Badge>}>
@@ -35,37 +36,35 @@ export const TwoFactor = () => {
             ? "Sign-in requires a code from your authenticator app after the password."
             : "Require a code from an authenticator app after the password."}
         </p>
-        <Button onClick={() => changeOpen(true)}>{isEnabled ? "Turn off" : "Set up"}</Button>
+        <Button onClick={() => setOpen(true)}>{isEnabled ? "Turn off" : "Set up"}</Button>
       </div>
       <Dialog
         open={open}
-        onOpenChange={changeOpen}
+        onClose={close}
         requiresClose={secrets !== undefined}
         title={isEnabled && secrets === undefined ? "Turn off the authenticator app" : "Set up an authenticator app"}
       >
         {secrets === undefined ? (
-          <PasswordStep isEnabled={isEnabled} onCancel={() => changeOpen(false)} onSecrets={setSecrets} />
+          <PasswordStep isEnabled={isEnabled} onCancel={close} onSecrets={setSecrets} />
         ) : (
-          <CodeStep secrets={secrets} onDone={() => changeOpen(false)} />
+          <CodeStep secrets={secrets} onDone={close} />
         )}
       </Dialog>
     </Panel>
   )
 }
 
-const PasswordStep = ({
-  isEnabled,
-  onCancel,
-  onSecrets,
-}: {
+interface PasswordProps {
   readonly isEnabled: boolean
   readonly onSecrets: (secrets: Secrets) => void
   readonly onCancel: () => void
-}) => {
+}
+
+const PasswordStep = ({ isEnabled, onCancel, onSecrets }: PasswordProps) => {
   const client = useQueryClient()
-  const [password, setPassword] = useState("")
-  const confirm = useMutation({
-    mutationFn: async () => {
+  const form = useForm({
+    initial: { password: "" },
+    send: async ({ password }) => {
       if (!isEnabled) return onSecrets(await Auth.enableTotp(password))
       await Auth.disableTotp(password)
       await client.invalidateQueries({ queryKey: ["session"] })
@@ -74,14 +73,13 @@ const PasswordStep = ({
     },
   })
   return (
-    <DialogForm submit="Continue" work={confirm} error={confirm.error} onCancel={onCancel}>
+    <DialogForm submit="Continue" form={form} onCancel={onCancel}>
       <TextField
         label="Current password"
         type="password"
         autoFocus
         autoComplete="current-password"
-        value={password}
-        onChange={(event) => setPassword(event.target.value)}
+        {...form.input("password")}
       />
     </DialogForm>
   )
@@ -89,10 +87,10 @@ const PasswordStep = ({
 
 const CodeStep = ({ onDone, secrets }: { readonly secrets: Secrets; readonly onDone: () => void }) => {
   const client = useQueryClient()
-  const [code, setCode] = useState("")
-  const verify = useMutation({
-    mutationFn: () => Auth.verifyTotp(code, false),
-    onSuccess: async () => {
+  const form = useForm({
+    initial: { code: "" },
+    send: ({ code }) => Auth.verifyTotp(code, false),
+    onSent: async () => {
       await client.invalidateQueries({ queryKey: ["session"] })
       showToast("Authenticator app turned on.")
       onDone()
@@ -100,7 +98,7 @@ const CodeStep = ({ onDone, secrets }: { readonly secrets: Secrets; readonly onD
   })
   const secret = new URL(secrets.totpURI).searchParams.get("secret") ?? ""
   return (
-    <DialogForm submit="Turn on" work={verify} error={verify.error} onCancel={onDone}>
+    <DialogForm submit="Turn on" form={form} onCancel={onDone}>
       <div>
         <p className="mb-1.5 text-sm">
           Enter this key in your authenticator app, or{" "}
@@ -120,8 +118,7 @@ const CodeStep = ({ onDone, secrets }: { readonly secrets: Secrets; readonly onD
         inputMode="numeric"
         autoComplete="one-time-code"
         maxLength={6}
-        value={code}
-        onChange={(event) => setCode(event.target.value)}
+        {...form.input("code")}
       />
     </DialogForm>
   )

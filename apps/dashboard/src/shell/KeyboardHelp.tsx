@@ -28,13 +28,13 @@ const Row = ({ keys, action }: { readonly keys: ReadonlyArray<string>; readonly 
 
 interface Props {
   readonly open: boolean
-  readonly onOpenChange: (open: boolean) => void
+  readonly onClose: () => void
 }
 
-export const KeyboardHelp = ({ onOpenChange, open }: Props) => {
+export const KeyboardHelp = ({ onClose, open }: Props) => {
   const { session } = useSession()
   return (
-    <Dialog open={open} onOpenChange={onOpenChange} title="Keyboard shortcuts" wide>
+    <Dialog open={open} onClose={onClose} title="Keyboard shortcuts" wide>
       <div className="grid gap-x-8 p-5 sm:grid-cols-2">
         <ul>
           {KEYS.map(([keys, action]) => (

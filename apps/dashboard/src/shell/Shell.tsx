@@ -83,7 +83,7 @@ export const Shell = () => {
         </main>
       </div>
       <CommandPalette open={palette} onOpenChange={setPalette} />
-      <KeyboardHelp open={help} onOpenChange={setHelp} />
+      <KeyboardHelp open={help} onClose={() => setHelp(false)} />
     </div>
   )
 }

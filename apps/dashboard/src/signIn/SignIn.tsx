@@ -79,7 +79,7 @@ export const SignIn = () => {
           value={password}
           onChange={(event) => setPassword(event.target.value)}
         />
-        {error === null || error === undefined ? undefined : <ErrorMessage error={error} />}
+        <ErrorMessage error={error} />
         <Button type="submit" variant="primary" busy={byPassword.isPending} className="h-9">
           Sign in
         </Button>

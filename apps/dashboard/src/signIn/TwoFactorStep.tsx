@@ -59,7 +59,7 @@ export const TwoFactorStep = ({
             onChange={(event) => setTrust(event.target.checked)}
           />
         )}
-        {verify.error === null ? undefined : <ErrorMessage error={verify.error} />}
+        <ErrorMessage error={verify.error} />
         <Button type="submit" variant="primary" className="h-9" busy={verify.isPending}>
           Verify
         </Button>

@@ -114,7 +114,7 @@ const ChoosePassword = ({ email, token }: { readonly email: string; readonly tok
         value={password}
         onChange={(event) => setPassword(event.target.value)}
       />
-      {set.error === null ? undefined : <ErrorMessage error={set.error} />}
+      <ErrorMessage error={set.error} />
       <Button
         type="submit"
         variant="primary"

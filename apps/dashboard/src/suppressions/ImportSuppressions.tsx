@@ -8,7 +8,8 @@ import { download } from "../ui/display/download.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import * as SuppressionTransfer from "./SuppressionTransfer.ts"
-import { FileProgress } from "./FileProgress.tsx"
+import { DialogBody } from "../ui/feedback/Dialog.tsx"
+import type { Progress } from "../ui/feedback/ExportProgress.tsx"
 
 /** Most rejected lines that the report shows; the file has all. */
 const MAX_SHOWN = 10
@@ -16,7 +17,7 @@ const MAX_SHOWN = 10
 export const ImportSuppressions = ({ onDone }: { readonly onDone: () => void }) => {
   const client = useQueryClient()
   const abort = useRef(new AbortController())
-  const [progress, setProgress] = useState<SuppressionTransfer.Progress>()
+  const [progress, setProgress] = useState<Progress>()
   const [imported, setImported] = useState<SuppressionTransfer.Imported>()
   const [error, setError] = useState<unknown>()
   useEffect(() => {
@@ -37,8 +38,8 @@ export const ImportSuppressions = ({ onDone }: { readonly onDone: () => void }) 
     void client.invalidateQueries({ queryKey: Queries.SUPPRESSIONS })
   }
   return (
-    <div className="flex flex-col gap-4 p-5 text-sm">
-      {error === undefined ? undefined : <ErrorMessage error={error} />}
+    <DialogBody done={imported === undefined ? "Cancel" : "Done"} isPrimary={imported !== undefined} onDone={onDone}>
+      <ErrorMessage error={error} />
       {imported !== undefined ? (
         <Report imported={imported} />
       ) : progress === undefined ? (
@@ -53,20 +54,29 @@ export const ImportSuppressions = ({ onDone }: { readonly onDone: () => void }) 
           }}
         />
       ) : (
-        <FileProgress label="Import" progress={progress} />
+        <ImportProgress progress={progress} />
       )}
-      <footer className="flex justify-end">
-        <Button variant={imported === undefined ? "secondary" : "primary"} onClick={onDone}>
-          {imported === undefined ? "Cancel" : "Done"}
-        </Button>
-      </footer>
-    </div>
+    </DialogBody>
   )
 }
 
+const PERCENT = 100
+
+const ImportProgress = ({ progress: { done, of = 0, waitSeconds } }: { readonly progress: Progress }) => (
+  <>
+    <p role="status" className="text-sm">
+      {of === 0 ? "Reading the file…" : `${done.toLocaleString("en")} of ${of.toLocaleString("en")} addresses…`}
+      {waitSeconds > 0 ? ` Rate limit reached; continues in ${waitSeconds} s.` : ""}
+    </p>
+    <div role="progressbar" aria-label="Import" className="h-1 overflow-hidden rounded-full bg-hover">
+      <div className="h-full bg-accent" style={{ width: `${of === 0 ? 0 : (done / of) * PERCENT}%` }} />
+    </div>
+  </>
+)
+
 const Report = ({ imported: { added, rejected, unchanged } }: { readonly imported: SuppressionTransfer.Imported }) => (
   <>
-    <p role="status">
+    <p role="status" className="text-sm">
       {added.toLocaleString("en")} added, {unchanged.toLocaleString("en")} already suppressed,{" "}
       {rejected.length.toLocaleString("en")} rejected.
     </p>

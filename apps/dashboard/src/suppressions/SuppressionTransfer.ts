@@ -2,14 +2,9 @@ import * as SuppressionFile from "@waybill/domain/suppression/SuppressionFile"
 import * as Api from "../api/Api.ts"
 import type { SuppressionFilters } from "../api/Queries.ts"
 import type { Page, Suppression, SuppressionBatchAnswer } from "../api/Records.ts"
+import type { Progress } from "../ui/feedback/ExportProgress.tsx"
 
-export interface Progress {
-  readonly done: number
-  /** Number of addresses in all; undefined while it is not known. */
-  readonly of?: number
-  /** Seconds until the rate limit allows the next request; 0 if it does now. */
-  readonly waitSeconds: number
-}
+export const addressCount = (n: number): string => `${n.toLocaleString("en")} ${n === 1 ? "address" : "addresses"}`
 
 export interface Imported {
   readonly added: number
@@ -51,7 +46,7 @@ export const write = async (
   filters: SuppressionFilters,
   signal: AbortSignal,
   onProgress: (progress: Progress) => void,
-): Promise<{ readonly file: Blob; readonly addresses: number }> => {
+) => {
   const rows: Array<Suppression> = []
   let after: string | undefined
   do {
@@ -65,7 +60,7 @@ export const write = async (
     after = page.next_cursor ?? undefined
     onProgress({ done: rows.length, waitSeconds: 0 })
   } while (after !== undefined)
-  return { file: csv(SuppressionFile.write(rows)), addresses: rows.length }
+  return { file: csv(SuppressionFile.write(rows)), text: `${addressCount(rows.length)} exported.` }
 }
 
 export const csv = (text: string): Blob => new Blob([text], { type: "text/csv;charset=utf-8" })

@@ -1,21 +1,17 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
-import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { Ban, Download, MoreHorizontal, Plus, Upload } from "lucide-react"
+import { Link } from "@tanstack/react-router"
+import { Ban, Download, Plus, Upload } from "lucide-react"
 import { useState } from "react"
 import * as Queries from "../api/Queries.ts"
 import type { Suppression } from "../api/Records.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { Badge } from "../ui/display/Badge.tsx"
-import { Button, IconButton } from "../ui/controls/Button.tsx"
+import { Button } from "../ui/controls/Button.tsx"
 import { DateFilter } from "../ui/controls/DateFilter.tsx"
 import { ChoiceFilter } from "../ui/controls/FilterSelect.tsx"
-import { Menu } from "../ui/controls/Menu.tsx"
-import { SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
+import { MoreMenu } from "../ui/controls/Menu.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
-import { PagedRows } from "../ui/layout/PagedRows.tsx"
-import { type Column, Table } from "../ui/layout/Table.tsx"
-import { Screen } from "../ui/layout/Screen.tsx"
 import { defined } from "../api/defined.ts"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
@@ -25,8 +21,9 @@ import { ImportSuppressions } from "./ImportSuppressions.tsx"
 import * as SuppressionReason from "../ui/display/SuppressionReason.ts"
 import { useAddedBy } from "./useAddedBy.ts"
 import { useRemoveSuppression } from "./useRemoveSuppression.ts"
-import { NoMatches } from "../ui/feedback/NoMatches.tsx"
-import { FilterBar } from "../ui/layout/FilterBar.tsx"
+import { ListScreen } from "../ui/layout/ListScreen.tsx"
+import type { Column } from "../ui/layout/Table.tsx"
+import { useListSearch } from "../ui/layout/useListSearch.ts"
 
 const REASON_CHOICES = Object.entries(SuppressionReason.NAMES).map(([value, name]) => ({ value, name }))
 
@@ -37,112 +34,75 @@ const SOURCE_CHOICES = [
 const DIALOGS = { add: "Add suppression", import: "Import suppressions", export: "Export suppressions" }
 
 export const Suppressions = () => {
-  const search = useSearch({ from: "/shell/suppressions" })
-  const navigate = useNavigate({ from: "/suppressions" })
+  const list = useListSearch<"reason" | "since" | "source">()
   const canEdit = useHasScope("suppressions:write")
   const [opened, setOpened] = useState<keyof typeof DIALOGS>()
-  const dialog = search.new === true && canEdit ? "add" : opened
-  const { q, reason, since, source } = search
-  const isFiltered = [q, reason, since, source].some((filter) => filter !== undefined)
+  const dialog = list.isCreating && canEdit ? "add" : opened
+  const { q, reason, since, source } = list.search
   const filters = defined({ q, reason, source, created_after: since }) as Queries.SuppressionFilters
-  const list = Queries.suppressions(filters)
-  const query = useInfiniteQuery(list)
-  const addedBy = useAddedBy()
-  const removal = useRemoveSuppression(list.queryKey)
-  const change = (next: Partial<Readonly<Record<"q" | "reason" | "since" | "source", string | undefined>>>) =>
-    void navigate({ search: (current) => defined({ ...current, ...next }), replace: true })
-  const typed = useTypedText(q ?? "", (text) => change({ q: text }))
-  const setDialog = (next: keyof typeof DIALOGS | undefined) => {
-    setOpened(next)
-    if (search.new === true) void navigate({ search: ({ new: _, ...current }) => current, replace: true })
+  const options = Queries.suppressions(filters)
+  const query = useInfiniteQuery(options)
+  const removal = useRemoveSuppression(options.queryKey)
+  const close = () => {
+    setOpened(undefined)
+    if (list.isCreating) list.setCreating(false)
   }
   return (
-    <Screen
+    <ListScreen
       title="Suppressions"
       hint="Addresses that receive no email: they bounced, complained, unsubscribed or were added here."
       actions={
         <>
           {canEdit ? (
-            <Button variant="primary" icon={<Plus size={15} />} onClick={() => setDialog("add")}>
+            <Button variant="primary" icon={<Plus size={15} />} onClick={() => setOpened("add")}>
               Add suppression
             </Button>
           ) : undefined}
-          <Menu
-            trigger={
-              <IconButton label="More actions" className="border border-line-strong bg-raised">
-                <MoreHorizontal size={16} />
-              </IconButton>
-            }
+          <MoreMenu
+            isFramed
+            label="More actions"
             items={[
               {
                 name: "Export CSV",
                 icon: <Download size={15} />,
-                disabled: typed.isPending || query.data === undefined,
-                onSelect: () => setDialog("export"),
+                disabled: list.typed.isPending || query.data === undefined,
+                onSelect: () => setOpened("export"),
               },
-              ...(canEdit
-                ? [{ name: "Import CSV", icon: <Upload size={15} />, onSelect: () => setDialog("import") }]
-                : []),
+              canEdit && { name: "Import CSV", icon: <Upload size={15} />, onSelect: () => setOpened("import") },
             ]}
           />
         </>
       }
+      list={list}
+      search={["Search suppressions", "Part of an address"]}
+      filters={
+        <>
+          <ChoiceFilter label="Reason" choices={REASON_CHOICES} {...list.filter("reason")} />
+          <ChoiceFilter label="Source" choices={SOURCE_CHOICES} {...list.filter("source")} />
+          <DateFilter label="Added since" {...list.filter("since")} />
+        </>
+      }
+      query={query}
+      columns={columnsOf(useAddedBy(), canEdit ? (each) => removal.mutate(each) : undefined)}
+      noun="suppressions"
+      noMatches="Email to other addresses is sent as usual."
+      empty={
+        <EmptyState icon={<Ban size={20} />} title="No suppressions yet">
+          Addresses are added automatically after a hard bounce, a complaint or an unsubscribe. Add one to stop sending
+          to it.
+        </EmptyState>
+      }
     >
-      <FilterBar search={<SearchField label="Search suppressions" placeholder="Part of an address" typed={typed} />}>
-        <ChoiceFilter
-          label="Reason"
-          choices={REASON_CHOICES}
-          value={reason}
-          onChange={(next) => change({ reason: next })}
-        />
-        <ChoiceFilter
-          label="Source"
-          choices={SOURCE_CHOICES}
-          value={source}
-          onChange={(next) => change({ source: next })}
-        />
-        <DateFilter label="Added since" value={since} onChange={(start) => change({ since: start })} />
-      </FilterBar>
-      <PagedRows
-        query={query}
-        isPending={typed.isPending}
-        empty={
-          isFiltered ? (
-            <NoMatches name="suppressions" onClear={() => void navigate({ search: {}, replace: true })}>
-              Email to other addresses is sent as usual.
-            </NoMatches>
-          ) : (
-            <EmptyState icon={<Ban size={20} />} title="No suppressions yet">
-              Addresses are added automatically after a hard bounce, a complaint or an unsubscribe. Add one to stop
-              sending to it.
-            </EmptyState>
-          )
-        }
-      >
-        {(rows) => (
-          <Table
-            isList
-            label="Suppressions"
-            rows={rows}
-            keyOf={({ id }) => id}
-            columns={columnsOf(addedBy, canEdit ? (each) => removal.mutate(each) : undefined)}
-          />
-        )}
-      </PagedRows>
-      <Dialog
-        open={dialog !== undefined}
-        onOpenChange={(isOpen) => (isOpen ? undefined : setDialog(undefined))}
-        title={dialog === undefined ? "" : DIALOGS[dialog]}
-      >
+      <Dialog open={dialog !== undefined} onClose={close} title={dialog === undefined ? "" : DIALOGS[dialog]}>
         {dialog === "add" ? (
-          <AddSuppression address={search.new === true ? q : undefined} onDone={() => setDialog(undefined)} />
+          <AddSuppression address={list.isCreating ? q : undefined} onDone={close} />
         ) : dialog === "import" ? (
-          <ImportSuppressions onDone={() => setDialog(undefined)} />
+          <ImportSuppressions onDone={close} />
         ) : dialog === "export" ? (
-          <ExportSuppressions filters={filters} onDone={() => setDialog(undefined)} />
+          <ExportSuppressions filters={filters} onDone={close} />
         ) : undefined}
       </Dialog>
-    </Screen>
+    </ListScreen>
   )
 }
 
@@ -201,11 +161,8 @@ const columnsOf = (
     name: "Added",
     number: true,
     wide: true,
-    cell: ({ created_at }) => (
-      <span className="text-xs text-ink-3">
-        <RelativeTime iso={created_at} />
-      </span>
-    ),
+    small: true,
+    cell: ({ created_at }) => <RelativeTime iso={created_at} />,
   },
   ...(onRemove === undefined
     ? []

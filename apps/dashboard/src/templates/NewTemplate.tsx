@@ -1,15 +1,15 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import * as Api from "../api/Api.ts"
 import type { ListedTemplate, TemplateRecord } from "../api/Records.ts"
-import { useFormErrors } from "../api/useFormErrors.ts"
 import { Checkbox, SelectField, TextField } from "../ui/controls/Field.tsx"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { KINDS } from "./TemplateColumns.tsx"
 import { focusEditor } from "./editor/focusEditor.ts"
 import { STARTERS } from "./starters.ts"
 import * as TemplateQueries from "./content/TemplateQueries.ts"
+import { useForm } from "../ui/controls/useForm.ts"
 
 const MAX_ALIAS_CHARS = 64
 
@@ -37,65 +37,48 @@ const EXAMPLES: { readonly [K in ListedTemplate["kind"]]: string } = {
 export const NewTemplate = ({ onCancel }: { readonly onCancel: () => void }) => {
   const client = useQueryClient()
   const navigate = useNavigate()
-  const [name, setName] = useState("")
-  const [typedAlias, setAlias] = useState<string>()
-  const [kind, setKind] = useState<ListedTemplate["kind"]>("template")
-  const [hasExample, setHasExample] = useState(true)
-  const alias = typedAlias ?? aliasOf(name)
-  const create = useMutation({
-    mutationFn: () =>
+  const [hasAlias, setHasAlias] = useState(false)
+  const form = useForm({
+    initial: { name: "", alias: "", kind: "template" as ListedTemplate["kind"], hasExample: true },
+    send: ({ alias, hasExample, kind, name }) =>
       Api.post<TemplateRecord>("/templates", {
         name: name.trim(),
         kind,
         alias: alias === "" ? null : alias,
         ...(hasExample ? STARTERS[kind] : {}),
       }),
-    onSuccess: async (record) => {
+    onSent: async (record) => {
       client.setQueryData(TemplateQueries.template(record.id).queryKey, record)
       void client.invalidateQueries({ queryKey: [...TemplateQueries.ALL, "list"] })
       await navigate({ to: "/templates/$id", params: { id: record.id } })
       focusEditor()
     },
   })
-  const errors = useFormErrors(create.error, { name, alias, kind })
+  const { kind } = form.values
+  const setName = (name: string) => form.set({ name, ...(!hasAlias && { alias: aliasOf(name) }) })
   return (
-    <DialogForm submit="Create" work={create} error={errors.form} onCancel={onCancel}>
+    <DialogForm submit="Create" form={form} onCancel={onCancel}>
       <TextField
         label="Name"
         autoFocus
         required
         placeholder="Order receipt"
-        value={name}
+        {...form.input("name")}
         onChange={(event) => setName(event.target.value)}
-        error={errors.field.name}
       />
       <TextField
         label="Alias"
         hint="Name in requests and in other templates."
         autoCapitalize="none"
         spellCheck={false}
-        value={alias}
-        onChange={(event) => setAlias(event.target.value)}
-        error={errors.field.alias}
+        onInput={() => setHasAlias(true)}
+        {...form.input("alias")}
       />
-      <SelectField
-        label="Kind"
-        hint={HINTS[kind]}
-        value={kind}
-        onChange={(event) => setKind(event.target.value as ListedTemplate["kind"])}
-        error={errors.field.kind}
-      >
-        {Object.entries(KINDS).map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </SelectField>
+      <SelectField label="Kind" hint={HINTS[kind]} options={Object.entries(KINDS)} {...form.input("kind")} />
       <Checkbox
         label={EXAMPLES[kind]}
         hint="Change it as you like. Nothing is sent before you publish."
-        checked={hasExample}
-        onChange={(event) => setHasExample(event.target.checked)}
+        {...form.check("hasExample")}
       />
     </DialogForm>
   )

@@ -52,9 +52,8 @@ export const Publish = ({ form, onDone, record, save, trial }: Props) => {
   return (
     <DialogForm
       submit="Publish"
-      work={publish}
+      form={{ isPending: publish.isPending, submit: publish.mutate, error: refused ? undefined : publish.error }}
       disabled={problems.length > 0}
-      error={refused ? undefined : publish.error}
       onCancel={onDone}
     >
       <ProblemList label="Problems to mend" tone="bad" problems={problems} />

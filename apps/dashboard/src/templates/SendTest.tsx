@@ -1,14 +1,11 @@
-import { useMutation, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { useState } from "react"
 import * as Api from "../api/Api.ts"
-import * as Queries from "../api/Queries.ts"
 import type { RenderedTemplate } from "../api/Records.ts"
-import { useFormErrors } from "../api/useFormErrors.ts"
-import { useHasScope } from "../session/useHasScope.ts"
 import { useSession } from "../session/useSession.ts"
 import { TextField } from "../ui/controls/Field.tsx"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
+import { useForm } from "../ui/controls/useForm.ts"
+import { useVerifiedDomain } from "../session/useVerifiedDomain.ts"
 
 interface Props {
   /** The rendering that the preview shows. */
@@ -21,14 +18,13 @@ interface Props {
 /** Sends what the preview shows, whether or not it is published, or saved. */
 export const SendTest = ({ from, onDone, rendered }: Props) => {
   const { user } = useSession()
-  const domains = useQuery({ ...Queries.domains, enabled: useHasScope("domains:read") })
-  const domain = domains.data?.data.find(({ status }) => status === "verified")?.name
-  const [typedFrom, setFrom] = useState<string>()
-  const [to, setTo] = useState(user.email)
-  const sender = typedFrom ?? (from === "" ? (domain === undefined ? "" : `Test <hello@${domain}>`) : from)
-  const send = useMutation({
-    mutationFn: () =>
-      Api.post<{ readonly id: string }>("/email/send", {
+  const domain = useVerifiedDomain()
+  const suggested = from === "" ? (domain === undefined ? "" : `Test <hello@${domain}>`) : from
+  const form = useForm<{ readonly from: string | undefined; readonly to: string }, { readonly id: string }>({
+    // The sender is the suggested one until another is typed.
+    initial: { from: undefined, to: user.email },
+    send: ({ from: sender = suggested, to }) =>
+      Api.post("/email/send", {
         from: sender,
         to: to.trim(),
         subject: `[Test] ${rendered.subject ?? ""}`.trim(),
@@ -37,34 +33,26 @@ export const SendTest = ({ from, onDone, rendered }: Props) => {
         tags: ["template-test"],
       }),
   })
-  const errors = useFormErrors(send.error, { from: sender, to })
+  const isSent = form.answer !== undefined
   return (
     <DialogForm
-      cancelLabel={send.isSuccess ? "Close" : "Cancel"}
-      submit={send.isSuccess ? "Send again" : "Send test"}
-      work={send}
-      error={errors.form}
+      cancelLabel={isSent ? "Close" : "Cancel"}
+      submit={isSent ? "Send again" : "Send test"}
+      form={form}
       onCancel={onDone}
     >
-      <TextField
-        label="To"
-        autoFocus
-        required
-        value={to}
-        onChange={(event) => setTo(event.target.value)}
-        error={errors.field.to}
-      />
+      <TextField label="To" autoFocus required {...form.input("to")} />
       <TextField
         label="From"
         required
-        value={sender}
-        onChange={(event) => setFrom(event.target.value)}
-        error={errors.field.from}
+        value={form.values.from ?? suggested}
+        onChange={(event) => form.set({ from: event.target.value })}
+        error={form.errorOf("from")}
       />
-      {send.data === undefined ? undefined : (
+      {form.answer === undefined ? undefined : (
         <p role="status" className="text-sm text-good">
           Test sent.{" "}
-          <Link to="/emails/$id" params={{ id: send.data.id }} className="underline underline-offset-2">
+          <Link to="/emails/$id" params={{ id: form.answer.id }} className="underline underline-offset-2">
             View email
           </Link>
         </p>

@@ -1,14 +1,14 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query"
 import { useBlocker, useNavigate, useParams, useSearch } from "@tanstack/react-router"
-import { Archive, Copy, MoreHorizontal, Rocket, Save, Send } from "lucide-react"
+import { Archive, Copy, Rocket, Save, Send } from "lucide-react"
 import { useState } from "react"
 import * as Api from "../api/Api.ts"
 import { defined } from "../api/defined.ts"
 import type { TemplateRecord, TemplateVersion } from "../api/Records.ts"
 import * as Keyboard from "../ui/controls/Keyboard.ts"
 import { useHasScope } from "../session/useHasScope.ts"
-import { Button, IconButton } from "../ui/controls/Button.tsx"
-import { Menu } from "../ui/controls/Menu.tsx"
+import { Button } from "../ui/controls/Button.tsx"
+import { MoreMenu } from "../ui/controls/Menu.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
@@ -99,20 +99,17 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
     }
   }
   const { rendered } = trial
+  const closeDialog = () => setDialog(undefined)
   const closePublish = () => {
-    setDialog(undefined)
+    closeDialog()
     focusEditor()
   }
   return (
     <Screen
       name={record.name}
       back={{ to: "/templates", name: "Templates" }}
-      title={
-        <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <UntrustedText className="min-w-0" text={record.name} />
-          <Standing record={record} />
-        </span>
-      }
+      title={<UntrustedText text={record.name} />}
+      status={<Standing record={record} />}
       hint={hintOf(record, isDirty)}
       actions={
         <>
@@ -144,26 +141,19 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
             </>
           ) : undefined}
           {mayWrite ? (
-            <Menu
-              trigger={
-                <IconButton label="Template actions" className="border border-line-strong bg-raised">
-                  <MoreHorizontal size={16} />
-                </IconButton>
-              }
+            <MoreMenu
+              isFramed
+              label="Template actions"
               items={[
                 { name: "Duplicate", icon: <Copy size={15} />, onSelect: () => void duplicate() },
                 ...history,
-                ...(canEdit
-                  ? [
-                      "separator" as const,
-                      {
-                        name: "Archive",
-                        icon: <Archive size={15} />,
-                        danger: true,
-                        onSelect: () => setDialog("archive"),
-                      },
-                    ]
-                  : []),
+                canEdit && "separator",
+                canEdit && {
+                  name: "Archive",
+                  icon: <Archive size={15} />,
+                  danger: true,
+                  onSelect: () => setDialog("archive"),
+                },
               ]}
             />
           ) : undefined}
@@ -182,7 +172,7 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
           onChange={(next) => show({ view: next })}
         />
       </div>
-      {editing.error === undefined ? undefined : <ErrorMessage error={editing.error} />}
+      <ErrorMessage error={editing.error} />
       {editing.conflict === undefined || editing.isDeciding ? undefined : (
         <p
           role="note"
@@ -215,7 +205,7 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
       )}
       <Dialog
         open={dialog === "publish"}
-        onOpenChange={() => setDialog(undefined)}
+        onClose={closeDialog}
         wide
         title={`Publish version ${record.versions + 1}?`}
         description={
@@ -228,17 +218,17 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
       </Dialog>
       <Dialog
         open={dialog === "test"}
-        onOpenChange={() => setDialog(undefined)}
+        onClose={closeDialog}
         title="Send a test"
         description="Sends what the preview shows, with its sample values."
       >
         {rendered === undefined ? undefined : (
-          <SendTest rendered={rendered} from={form["from"] ?? ""} onDone={() => setDialog(undefined)} />
+          <SendTest rendered={rendered} from={form["from"] ?? ""} onDone={closeDialog} />
         )}
       </Dialog>
       <ConfirmDialog
         open={dialog === "archive"}
-        onOpenChange={() => setDialog(undefined)}
+        onClose={closeDialog}
         title="Archive template?"
         action="Archive"
         onConfirm={async () => {
@@ -255,11 +245,11 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
         form={form}
         onResolve={editing.resolve}
         open={editing.isDeciding}
-        onOpenChange={editing.setIsDeciding}
+        onClose={() => editing.setIsDeciding(false)}
       />
       <ConfirmDialog
         open={blocker.status === "blocked"}
-        onOpenChange={(isOpen) => (isOpen ? undefined : blocker.reset?.())}
+        onClose={() => blocker.reset?.()}
         title="Leave without saving?"
         action="Leave"
         cancelLabel="Stay"

@@ -2,7 +2,6 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import * as VariableSchema from "@waybill/domain/template/VariableSchema"
 import { Blocks } from "lucide-react"
-import * as Queries from "../api/Queries.ts"
 import type { TemplateRecord } from "../api/Records.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { CodeExamples } from "../ui/controls/Code.tsx"
@@ -14,6 +13,7 @@ import { Table } from "../ui/layout/Table.tsx"
 import { COLUMNS } from "./TemplateColumns.tsx"
 import { samplesOf } from "./samplesOf.ts"
 import * as TemplateQueries from "./content/TemplateQueries.ts"
+import { useVerifiedDomain } from "../session/useVerifiedDomain.ts"
 
 /** Where a template is used: its messages, or the templates that it is a part of. */
 export const Usage = ({ record }: { readonly record: TemplateRecord }) =>
@@ -44,15 +44,14 @@ const Messages = ({ record }: { readonly record: TemplateRecord }) => {
 
 /** Code that sends what is sent now, with values that fit its schema. */
 const Samples = ({ record }: { readonly record: TemplateRecord }) => {
-  const domains = useQuery({ ...Queries.domains, enabled: useHasScope("domains:read") })
+  const domain = useVerifiedDomain()
   const { current_version, draft } = record
   const sent = useQuery({
     ...TemplateQueries.version(record.id, current_version ?? 0),
     enabled: current_version !== null,
   })
-  if (sent.isLoading || domains.isLoading) return <SkeletonRows rows={4} />
+  if (sent.isLoading) return <SkeletonRows rows={4} />
   const { from, variables } = sent.data ?? draft
-  const domain = domains.data?.data.find(({ status }) => status === "verified")?.name
   return (
     <CodeExamples
       examples={samplesOf({

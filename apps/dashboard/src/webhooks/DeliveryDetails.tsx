@@ -10,10 +10,10 @@ import { cx } from "../ui/display/cx.ts"
 import { formatDuration } from "../ui/display/formatDuration.ts"
 import { formatDateTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
-import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
-import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
 import { ResponseStatus } from "./ResponseStatus.tsx"
+import { QueryResult } from "../ui/feedback/QueryResult.tsx"
+import { indented } from "../ui/controls/Code.tsx"
 
 /** Refetch interval while a delivery is pending. */
 export const PENDING_POLL_MS = 2_000
@@ -46,19 +46,19 @@ export const DeliveryDetails = ({ delivery }: { readonly delivery: Delivery }) =
           {delivery.status === "pending" ? "Retry now" : "Replay"}
         </Button>
       </div>
-      {query.isPending ? (
-        <SkeletonRows rows={2} />
-      ) : query.isError ? (
-        <ErrorMessage error={query.error} />
-      ) : query.data.history.length === 0 ? (
-        <p className="text-sm text-ink-3">Not attempted yet.</p>
-      ) : (
-        <ol className="flex flex-col gap-3">
-          {query.data.history.toReversed().map((attempt) => (
-            <Attempt key={attempt.at} attempt={attempt} requestBody={query.data.request_body} />
-          ))}
-        </ol>
-      )}
+      <QueryResult isInPanel query={query} rows={2}>
+        {({ history, request_body }) =>
+          history.length === 0 ? (
+            <p className="text-sm text-ink-3">Not attempted yet.</p>
+          ) : (
+            <ol className="flex flex-col gap-3">
+              {history.toReversed().map((attempt) => (
+                <Attempt key={attempt.at} attempt={attempt} requestBody={request_body} />
+              ))}
+            </ol>
+          )
+        }
+      </QueryResult>
     </div>
   )
 }
@@ -93,15 +93,6 @@ const Attempt = ({ attempt, requestBody }: AttemptProps) => (
     )}
   </li>
 )
-
-/** Indents JSON. Other bodies, and those that were cut, stay as they are. */
-const indented = (body: string): string => {
-  try {
-    return JSON.stringify(JSON.parse(body), null, 2)
-  } catch {
-    return body
-  }
-}
 
 const HttpMessage = ({
   body,

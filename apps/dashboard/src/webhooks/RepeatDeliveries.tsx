@@ -6,7 +6,6 @@ import { Button } from "../ui/controls/Button.tsx"
 import { BulkDialog } from "../ui/feedback/BulkDialog.tsx"
 import type { Action } from "../ui/feedback/BulkSteps.ts"
 import { cx } from "../ui/display/cx.ts"
-import { Dialog } from "../ui/feedback/Dialog.tsx"
 import * as UnacceptedDeliveries from "./UnacceptedDeliveries.ts"
 
 interface Props {
@@ -40,19 +39,11 @@ export const RepeatDeliveries = ({ kind, pollMs, webhookId }: Props) => {
         {kind === "failed" ? "Replay failed" : "Retry now"}
         {count}
       </Button>
-      <Dialog
-        open={action !== undefined}
-        onOpenChange={() => setAction(undefined)}
-        title={action === undefined ? "" : `${action.name}?`}
-      >
-        {action === undefined ? undefined : (
-          <BulkDialog
-            action={action}
-            onClose={() => setAction(undefined)}
-            onChanged={() => void client.invalidateQueries({ queryKey: Queries.deliveriesOf(webhookId) })}
-          />
-        )}
-      </Dialog>
+      <BulkDialog
+        action={action}
+        onClose={() => setAction(undefined)}
+        onChanged={() => void client.invalidateQueries({ queryKey: Queries.deliveriesOf(webhookId) })}
+      />
     </>
   )
 }

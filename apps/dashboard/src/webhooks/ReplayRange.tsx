@@ -1,10 +1,8 @@
-import { useMutation } from "@tanstack/react-query"
-import { useState } from "react"
 import * as Api from "../api/Api.ts"
-import { useFormErrors } from "../api/useFormErrors.ts"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { TextField } from "../ui/controls/Field.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
+import { useForm } from "../ui/controls/useForm.ts"
 
 interface ReplayPage {
   readonly queued: number
@@ -27,44 +25,24 @@ const replayAll = async (webhookId: string, range: { created_after: string; crea
 }
 
 export const ReplayRange = ({ onDone, webhookId }: { readonly webhookId: string; readonly onDone: () => void }) => {
-  const [after, setAfter] = useState("")
-  const [before, setBefore] = useState("")
-  const replay = useMutation({
-    mutationFn: () =>
+  const form = useForm({
+    initial: { created_after: "", created_before: "" },
+    send: ({ created_after, created_before }) =>
       replayAll(webhookId, {
-        created_after: new Date(after).toISOString(),
-        created_before: new Date(before).toISOString(),
+        created_after: new Date(created_after).toISOString(),
+        created_before: new Date(created_before).toISOString(),
       }),
-    onSuccess: (deliveries) => {
+    onSent: (deliveries) => {
       showToast(deliveries === 1 ? "1 delivery queued." : `${deliveries} deliveries queued.`)
       onDone()
     },
   })
-  const errors = useFormErrors(replay.error, { created_after: after, created_before: before })
-  const begin = () => (after === "" || before === "" ? undefined : replay.mutate())
+  const isIncomplete = Object.values(form.values).includes("")
+  const submit = () => (isIncomplete ? undefined : form.submit())
   return (
-    <DialogForm
-      submit="Replay"
-      error={errors.form}
-      onCancel={onDone}
-      work={{ isPending: replay.isPending, mutate: begin }}
-    >
-      <TextField
-        label="From"
-        error={errors.field.created_after}
-        type="datetime-local"
-        required
-        value={after}
-        onChange={(event) => setAfter(event.target.value)}
-      />
-      <TextField
-        label="To"
-        error={errors.field.created_before}
-        type="datetime-local"
-        required
-        value={before}
-        onChange={(event) => setBefore(event.target.value)}
-      />
+    <DialogForm submit="Replay" form={{ ...form, submit }} onCancel={onDone}>
+      <TextField label="From" type="datetime-local" required {...form.input("created_after")} />
+      <TextField label="To" type="datetime-local" required {...form.input("created_before")} />
     </DialogForm>
   )
 }

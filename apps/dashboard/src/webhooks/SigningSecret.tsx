@@ -1,6 +1,6 @@
-import { Button } from "../ui/controls/Button.tsx"
 import { CodeBlock } from "../ui/controls/Code.tsx"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
+import { DialogBody } from "../ui/feedback/Dialog.tsx"
 
 export const VERIFY = `import { verifyWebhook } from "@waybill/client"
 
@@ -10,15 +10,10 @@ if (event.type === "email.bounced") await deactivate(event.data.recipient)`
 const LISTEN = "waybill listen --forward-to http://localhost:3000/hooks"
 
 export const SigningSecret = ({ onDone, secret }: { readonly secret: string; readonly onDone: () => void }) => (
-  <div className="flex min-w-0 flex-col gap-4 p-5">
+  <DialogBody onDone={onDone}>
     <CopyField text={secret} label="Copy signing secret" />
     <CodeBlock wraps label="Verify a request" code={VERIFY} />
     <p className="text-sm text-ink-2">On your machine, receive the events of this account without a public address:</p>
     <CodeBlock wraps label="Receive on your machine" code={LISTEN} />
-    <footer className="flex justify-end">
-      <Button variant="primary" onClick={onDone}>
-        Done
-      </Button>
-    </footer>
-  </div>
+  </DialogBody>
 )

@@ -1,15 +1,15 @@
 import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
-import { History, KeyRound, MoreHorizontal, Pause, Pencil, Play, Trash2, Zap } from "lucide-react"
+import { History, KeyRound, Pause, Pencil, Play, Trash2, Zap } from "lucide-react"
 import { useState } from "react"
 import * as OptimisticUpdate from "../ui/feedback/OptimisticUpdate.ts"
 import * as Queries from "../api/Queries.ts"
 import type { Delivery, Webhook as WebhookData, WebhookWithSecret } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
-import { Button, IconButton } from "../ui/controls/Button.tsx"
+import { Button } from "../ui/controls/Button.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
-import { Menu } from "../ui/controls/Menu.tsx"
+import { MoreMenu } from "../ui/controls/Menu.tsx"
 import { DescriptionList } from "../ui/layout/DescriptionList.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
@@ -67,12 +67,8 @@ export const Webhook = () => {
     <Screen
       name={webhookName(webhook)}
       back={{ to: "/webhooks", name: "Webhooks" }}
-      title={
-        <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <span className="min-w-0">{webhook.url}</span>
-          <WebhookStatus.Shown webhook={webhook} />
-        </span>
-      }
+      title={webhook.url}
+      status={<WebhookStatus.Shown webhook={webhook} />}
       hint={
         webhook.description === null || webhook.description === "" ? undefined : (
           <UntrustedText text={webhook.description} />
@@ -89,17 +85,12 @@ export const Webhook = () => {
               Enable
             </Button>
           )}
-          <Menu
-            trigger={
-              <IconButton label="Webhook actions" className="border border-line-strong bg-raised">
-                <MoreHorizontal size={16} />
-              </IconButton>
-            }
+          <MoreMenu
+            isFramed
+            label="Webhook actions"
             items={[
               { name: "Edit", icon: <Pencil size={15} />, onSelect: () => setEditing(true) },
-              ...(webhook.enabled
-                ? [{ name: "Disable", icon: <Pause size={15} />, onSelect: () => enable.mutate(false) }]
-                : []),
+              webhook.enabled && { name: "Disable", icon: <Pause size={15} />, onSelect: () => enable.mutate(false) },
               { name: "Replay time range", icon: <History size={15} />, onSelect: () => setReplaying(true) },
               { name: "Rotate signing secret", icon: <KeyRound size={15} />, onSelect: () => setRotating(true) },
               ...history,
@@ -113,24 +104,19 @@ export const Webhook = () => {
       <Panel>
         <DescriptionList
           items={[
-            ...(WebhookStatus.of(webhook) === "failing" && webhook.failing_since !== null
-              ? [["Failing", failingText(webhook.failing_since)] as const]
-              : []),
-            ...(webhook.disabled_reason === null ? [] : [["Disabled", disabledText(webhook)] as const]),
+            WebhookStatus.of(webhook) === "failing" &&
+              webhook.failing_since !== null && ["Failing", failingText(webhook.failing_since)],
+            webhook.disabled_reason !== null && ["Disabled", disabledText(webhook)],
             ["Last answer", <LastAnswer key="last_call" call={webhook.last_call} />],
             ["Events", webhook.events.includes("*") ? "All events" : webhook.events.map(eventName).join(", ")],
             ["Format", WebhookFormats.nameOf(webhook.format)],
             ["Signature headers", webhook.svix_headers ? "webhook-* and svix-*" : "webhook-*"],
-            ...(webhook.public_key === null
-              ? []
-              : [
-                  [
-                    "Public key",
-                    <code key="public_key" className="font-mono text-xs break-all">
-                      {webhook.public_key}
-                    </code>,
-                  ] as const,
-                ]),
+            webhook.public_key !== null && [
+              "Public key",
+              <code key="public_key" className="font-mono text-xs break-all">
+                {webhook.public_key}
+              </code>,
+            ],
             ["Created", formatDateTime(webhook.created_at)],
             [
               "ID",
@@ -142,7 +128,7 @@ export const Webhook = () => {
         />
       </Panel>
       <Deliveries webhookId={id} isEnabled={webhook.enabled} />
-      <Dialog open={editing} onOpenChange={setEditing} title="Edit webhook">
+      <Dialog open={editing} onClose={() => setEditing(false)} title="Edit webhook">
         <WebhookForm
           webhook={webhook}
           onCancel={() => setEditing(false)}
@@ -154,7 +140,7 @@ export const Webhook = () => {
       </Dialog>
       <Dialog
         open={replaying}
-        onOpenChange={setReplaying}
+        onClose={() => setReplaying(false)}
         title="Replay time range"
         description="The events of this webhook in the range are delivered again. Event ids stay the same, so duplicates can be ignored."
       >
@@ -168,7 +154,7 @@ export const Webhook = () => {
       </Dialog>
       <ConfirmDialog
         open={rotating}
-        onOpenChange={setRotating}
+        onClose={() => setRotating(false)}
         title="Rotate signing secret?"
         isDestructive={false}
         action="Rotate secret"
@@ -183,9 +169,7 @@ export const Webhook = () => {
       </ConfirmDialog>
       <Dialog
         open={secret !== undefined}
-        onOpenChange={(open) => {
-          if (!open) setSecret(undefined)
-        }}
+        onClose={() => setSecret(undefined)}
         requiresClose
         title="New signing secret"
         description="Copy it now: it is shown only once."
@@ -194,7 +178,7 @@ export const Webhook = () => {
       </Dialog>
       <ConfirmDialog
         open={removing}
-        onOpenChange={setRemoving}
+        onClose={() => setRemoving(false)}
         title="Delete webhook?"
         action="Delete webhook"
         onConfirm={async () => {

@@ -1,14 +1,13 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import type { WebhookType } from "@waybill/domain/webhook/WebhookType"
-import { useState } from "react"
 import type { Webhook, WebhookWithSecret } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
-import { useFormErrors } from "../api/useFormErrors.ts"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { eventName } from "../ui/display/eventName.ts"
 import * as WebhookFormats from "./WebhookFormats.ts"
 import { Checkbox, SelectField, TextField } from "../ui/controls/Field.tsx"
 import { type Preset, Presets } from "../ui/controls/Presets.tsx"
+import { useForm } from "../ui/controls/useForm.ts"
 
 const GROUPS = ["Emails", "Received mail", "Domains", "Other"] as const
 
@@ -47,46 +46,44 @@ interface Props {
 
 export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) => {
   const client = useQueryClient()
-  const [url, setUrl] = useState(webhook?.url ?? "")
-  const [description, setDescription] = useState(webhook?.description ?? "")
-  const [events, setEvents] = useState<ReadonlyArray<string>>(webhook?.events ?? ["*"])
-  const [format, setFormat] = useState(webhook?.format ?? "waybill")
-  const [svixHeaders, setSvixHeaders] = useState(webhook?.svix_headers ?? false)
-  const [includesRaw, setIncludesRaw] = useState(webhook?.include_raw ?? false)
-  const hasRaw = format === "postmark" || format === "sendgrid"
-  const chooseFormat = (next: Webhook["format"]) => {
-    const kept = events.filter((type) => WebhookFormats.has(next, type))
-    setFormat(next)
-    setEvents(kept.length === 0 ? ["*"] : kept)
-    if (next === "resend") setSvixHeaders(true)
-  }
-  const save = useMutation({
-    mutationFn: async () => {
+  const form = useForm({
+    initial: {
+      url: webhook?.url ?? "",
+      description: webhook?.description ?? "",
+      events: webhook?.events ?? (["*"] as ReadonlyArray<string>),
+      format: webhook?.format ?? "waybill",
+      svix_headers: webhook?.svix_headers ?? false,
+      include_raw: webhook?.include_raw ?? false,
+    },
+    send: async ({ description, include_raw, url, ...others }) => {
       const body = {
+        ...others,
         url: url.trim(),
-        events,
         description: description.trim() === "" ? null : description.trim(),
-        format,
-        svix_headers: svixHeaders,
-        ...(hasRaw ? { include_raw: includesRaw } : {}),
+        ...(hasRaw ? { include_raw } : {}),
       }
       if (webhook === undefined) onCreated?.(await Api.post<WebhookWithSecret>("/webhooks", body))
       else onChanged?.(await Api.patch<Webhook>(`/webhooks/${webhook.id}`, body))
     },
-    onSuccess: () => client.invalidateQueries({ queryKey: ["webhooks"], exact: true }),
+    onSent: () => client.invalidateQueries({ queryKey: ["webhooks"], exact: true }),
   })
-  const errors = useFormErrors(save.error, { url, description, format, events })
+  const { events, format, url } = form.values
+  const hasRaw = format === "postmark" || format === "sendgrid"
+  const setEvents = (next: ReadonlyArray<string>) => form.set({ events: next })
+  const chooseFormat = (next: Webhook["format"]) => {
+    const kept = events.filter((type) => WebhookFormats.has(next, type))
+    form.set({
+      format: next,
+      events: kept.length === 0 ? ["*"] : kept,
+      ...(next === "resend" && { svix_headers: true }),
+    })
+  }
   const toggle = (type: string) =>
     setEvents(
       events.includes(type) ? events.filter((each) => each !== type) : [...events.filter((each) => each !== "*"), type],
     )
   return (
-    <DialogForm
-      submit={webhook === undefined ? "Create" : "Save changes"}
-      work={save}
-      error={errors.form}
-      onCancel={onCancel}
-    >
+    <DialogForm submit={webhook === undefined ? "Create" : "Save changes"} form={form} onCancel={onCancel}>
       <TextField
         label="URL"
         type="url"
@@ -98,42 +95,26 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
             ? "Plain http is called only in networks that the operator allows. Use https for a public endpoint."
             : undefined
         }
-        value={url}
-        onChange={(event) => setUrl(event.target.value)}
-        error={errors.field.url}
+        {...form.input("url")}
       />
-      <TextField
-        label="Description"
-        hint="Optional description."
-        value={description}
-        onChange={(event) => setDescription(event.target.value)}
-        error={errors.field.description}
-      />
+      <TextField label="Description" hint="Optional description." {...form.input("description")} />
       <SelectField
         label="Format"
         hint="The payload of the requests. Choose another service for an endpoint that was written for it."
-        value={format}
+        options={WebhookFormats.NAMES}
+        {...form.input("format")}
         onChange={(event) => chooseFormat(event.target.value as Webhook["format"])}
-        error={errors.field.format}
-      >
-        {WebhookFormats.NAMES.map(([value, name]) => (
-          <option key={value} value={value}>
-            {name}
-          </option>
-        ))}
-      </SelectField>
+      />
       <Checkbox
         label="Also send the signature in svix headers"
         hint="For endpoints that verify svix-id, svix-timestamp and svix-signature."
-        checked={svixHeaders}
-        onChange={(event) => setSvixHeaders(event.target.checked)}
+        {...form.check("svix_headers")}
       />
       {hasRaw ? (
         <Checkbox
           label="Include received mail as it came"
           hint="For endpoints that read the whole mail, such as Rails Action Mailbox."
-          checked={includesRaw}
-          onChange={(event) => setIncludesRaw(event.target.checked)}
+          {...form.check("include_raw")}
         />
       ) : undefined}
       <Presets label="Events" presets={presetsOf(format)} selected={events} onSelect={setEvents}>
@@ -156,7 +137,7 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
           ))}
         </div>
       </Presets>
-      {errors.field.events === undefined ? undefined : <p className="text-xs text-bad">{errors.field.events}</p>}
+      <p className="text-xs text-bad empty:hidden">{form.errorOf("events")}</p>
     </DialogForm>
   )
 }

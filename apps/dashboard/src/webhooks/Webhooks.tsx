@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
-import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { Link, useNavigate } from "@tanstack/react-router"
 import { Plus, Webhook as Icon } from "lucide-react"
 import { useState } from "react"
 import * as Queries from "../api/Queries.ts"
@@ -8,74 +8,61 @@ import { Button } from "../ui/controls/Button.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { ChoiceFilter } from "../ui/controls/FilterSelect.tsx"
-import { SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
-import { defined } from "../api/defined.ts"
 import { eventName } from "../ui/display/eventName.ts"
 import { RelativeTime } from "../ui/display/Time.tsx"
-import { type Column, Table } from "../ui/layout/Table.tsx"
-import { Screen } from "../ui/layout/Screen.tsx"
 import { ResponseStatus } from "./ResponseStatus.tsx"
 import { SigningSecret, VERIFY } from "./SigningSecret.tsx"
 import { WebhookForm } from "./WebhookForm.tsx"
 import * as WebhookStatus from "./WebhookStatus.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
-import { NoMatches } from "../ui/feedback/NoMatches.tsx"
-import { FilterBar } from "../ui/layout/FilterBar.tsx"
-import { RowsPanel } from "../ui/layout/RowsPanel.tsx"
+import { ListScreen } from "../ui/layout/ListScreen.tsx"
+import type { Column } from "../ui/layout/Table.tsx"
+import { useListSearch } from "../ui/layout/useListSearch.ts"
 
 export const Webhooks = () => {
-  const search = useSearch({ from: "/shell/webhooks" })
-  const navigate = useNavigate({ from: "/webhooks" })
+  const list = useListSearch<"status">()
+  const navigate = useNavigate()
   const query = useQuery(Queries.webhooks)
   const [created, setCreated] = useState<WebhookWithSecret>()
-  const { status } = search
-  const change = (next: Partial<Record<"q" | "status", string | undefined>> & { readonly new?: true | undefined }) =>
-    void navigate({ search: (current) => defined({ ...current, ...next }), replace: true })
-  const setDialogOpen = (open: boolean) => change({ new: open ? true : undefined })
-  const typed = useTypedText(search.q ?? "", (text) => change({ q: text }))
-  const q = typed.text.trim().toLowerCase()
-  const rows = (query.data?.data ?? []).filter(
-    (webhook) =>
-      [webhook.url, webhook.description ?? "", ...webhook.events].some((text) => text.toLowerCase().includes(q)) &&
-      (status === undefined || WebhookStatus.of(webhook) === status),
-  )
+  const { status } = list.search
+  const q = list.typed.text.trim().toLowerCase()
+  const close = () => list.setCreating(false)
   const button = (
-    <Button variant="primary" icon={<Plus size={15} />} onClick={() => setDialogOpen(true)}>
+    <Button variant="primary" icon={<Plus size={15} />} onClick={() => list.setCreating(true)}>
       Create webhook
     </Button>
   )
   return (
-    <Screen
+    <ListScreen
       title="Webhooks"
       hint="Signed event notifications, retried until your endpoint accepts them."
       actions={button}
+      list={list}
+      search={["Search webhooks", "URL, description or event"]}
+      filters={<ChoiceFilter label="Status" choices={STATUSES} {...list.filter("status")} />}
+      query={query}
+      rows={query.data?.data.filter(
+        (webhook) =>
+          [webhook.url, webhook.description ?? "", ...webhook.events].some((text) => text.toLowerCase().includes(q)) &&
+          (status === undefined || WebhookStatus.of(webhook) === status),
+      )}
+      columns={COLUMNS}
+      isCards
+      noun="webhooks"
+      empty={
+        <EmptyState
+          icon={<Icon size={20} />}
+          title="No webhooks yet"
+          action={button}
+          examples={[{ name: "JavaScript", code: VERIFY }]}
+        >
+          Your endpoints appear here. Create a webhook to receive deliveries, bounces and complaints as they happen.
+        </EmptyState>
+      }
     >
-      <FilterBar search={<SearchField label="Search webhooks" placeholder="URL, description or event" typed={typed} />}>
-        <ChoiceFilter label="Status" choices={STATUSES} value={status} onChange={(next) => change({ status: next })} />
-      </FilterBar>
-      <RowsPanel
-        query={query}
-        rows={rows}
-        empty={
-          query.data?.data.length === 0 ? (
-            <EmptyState
-              icon={<Icon size={20} />}
-              title="No webhooks yet"
-              action={button}
-              examples={[{ name: "JavaScript", code: VERIFY }]}
-            >
-              Your endpoints appear here. Create a webhook to receive deliveries, bounces and complaints as they happen.
-            </EmptyState>
-          ) : (
-            <NoMatches name="webhooks" onClear={() => change({ q: undefined, status: undefined })} />
-          )
-        }
-      >
-        {(shown) => <Table isCards isList label="Webhooks" rows={shown} keyOf={({ id }) => id} columns={COLUMNS} />}
-      </RowsPanel>
       <Dialog
-        open={search.new === true}
-        onOpenChange={setDialogOpen}
+        open={list.isCreating}
+        onClose={close}
         onClosed={() => setCreated(undefined)}
         requiresClose={created !== undefined}
         title={created === undefined ? "Create webhook" : "Signing secret"}
@@ -84,7 +71,7 @@ export const Webhooks = () => {
         }
       >
         {created === undefined ? (
-          <WebhookForm onCancel={() => setDialogOpen(false)} onCreated={setCreated} />
+          <WebhookForm onCancel={close} onCreated={setCreated} />
         ) : (
           <SigningSecret
             secret={created.secret}
@@ -92,7 +79,7 @@ export const Webhooks = () => {
           />
         )}
       </Dialog>
-    </Screen>
+    </ListScreen>
   )
 }
 
@@ -122,8 +109,9 @@ const COLUMNS: ReadonlyArray<Column<Webhook>> = [
   {
     name: "Events",
     wide: true,
+    small: true,
     cell: ({ events }) => (
-      <span title={events.join(", ")} className="text-xs whitespace-nowrap text-ink-3">
+      <span title={events.join(", ")}>
         {events.includes("*")
           ? "All events"
           : events.length === 1
@@ -136,14 +124,12 @@ const COLUMNS: ReadonlyArray<Column<Webhook>> = [
     name: "Last call",
     number: true,
     wide: true,
+    small: true,
     cell: ({ last_call }) =>
       last_call === null ? (
-        <span className="text-xs whitespace-nowrap text-ink-3">None yet</span>
+        "None yet"
       ) : (
-        <span
-          className="flex items-center justify-end gap-2 text-xs whitespace-nowrap text-ink-3"
-          title={last_call.error ?? undefined}
-        >
+        <span className="flex items-center justify-end gap-2" title={last_call.error ?? undefined}>
           <ResponseStatus status={last_call.status} />
           <RelativeTime iso={last_call.at} />
         </span>

@@ -1,11 +1,8 @@
-import { useMutation, useQuery } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { Paperclip, Send, X } from "lucide-react"
 import { useState } from "react"
 import { instance } from "../../api/instance.ts"
-import * as Queries from "../../api/Queries.ts"
 import * as Api from "../../api/Api.ts"
-import { useFormErrors } from "../../api/useFormErrors.ts"
 import { formatBytes } from "../../ui/display/formatBytes.ts"
 import { Button } from "../../ui/controls/Button.tsx"
 import { CodeBlock } from "../../ui/controls/Code.tsx"
@@ -21,6 +18,8 @@ import { useHasScope } from "../../session/useHasScope.ts"
 import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
 import { useKeyNames } from "../../requests/useKeyNames.ts"
 import { ComposePreview } from "./ComposePreview.tsx"
+import { useForm } from "../../ui/controls/useForm.ts"
+import { useVerifiedDomain } from "../../session/useVerifiedDomain.ts"
 
 interface AttachedFile {
   readonly filename: string
@@ -44,6 +43,33 @@ const splitList = (text: string): ReadonlyArray<string> =>
     .map((each) => each.trim())
     .filter((each) => each !== "")
 
+/** The fields, by their names in the API. The sender is the first verified domain's until another is typed. */
+const EMPTY = {
+  from: undefined as string | undefined,
+  to: "",
+  cc: "",
+  bcc: "",
+  reply_to: "",
+  subject: "",
+  html: "",
+  text: "",
+  tags: "",
+  scheduled_at: "",
+}
+
+const bodyOf = ({ from, html, scheduled_at, subject, text, to, ...others }: typeof EMPTY, ownSender: string) => {
+  const lists = Object.entries(others).map(([name, list]) => [name, splitList(list)] as const)
+  return {
+    from: from ?? ownSender,
+    to: splitList(to),
+    subject,
+    ...Object.fromEntries(lists.filter(([, list]) => list.length > 0)),
+    ...(html.trim() === "" ? {} : { html }),
+    ...(text.trim() === "" ? {} : { text }),
+    ...(scheduled_at === "" ? {} : { scheduled_at: new Date(scheduled_at).toISOString() }),
+  }
+}
+
 /** Form to write and send a single email. */
 export const Compose = () => {
   const navigate = useNavigate()
@@ -52,63 +78,29 @@ export const Compose = () => {
   // The text of a key that exists is not known any more; its name stands for it in a shell.
   const hasKeys = useKeyNames().size > 0
   const shownKey = key ?? (hasKeys ? "$WAYBILL_KEY" : undefined)
-  const domains = useQuery(Queries.domains)
-  const verifiedDomain = domains.data?.data.find(({ status }) => status === "verified")?.name
-  const [from, setFrom] = useState<string>()
-  const [to, setTo] = useState("")
-  const [cc, setCc] = useState("")
-  const [bcc, setBcc] = useState("")
-  const [replyTo, setReplyTo] = useState("")
-  const [subject, setSubject] = useState("")
-  const [html, setHtml] = useState("")
-  const [text, setText] = useState("")
-  const [tags, setTags] = useState("")
-  const [sendAt, setSendAt] = useState("")
+  const verifiedDomain = useVerifiedDomain()
   const [files, setFiles] = useState<ReadonlyArray<AttachedFile>>([])
   const [isAsking, setAsking] = useState(false)
   const [wasAsked, setAsked] = useState(false)
   const [lacksRecipient, setLacksRecipient] = useState(false)
+  const ownSender = verifiedDomain === undefined ? "" : `hello@${verifiedDomain}`
+  const form = useForm({
+    initial: EMPTY,
+    send: async (values) => {
+      const attachments = files.map(({ content, filename }) => ({ filename, content }))
+      const body = { ...bodyOf(values, ownSender), ...(files.length === 0 ? {} : { attachments }) }
+      const { id } = await Api.post<{ readonly id: string }>("/email/send", body)
+      showToast(values.scheduled_at === "" ? "Email queued." : "Email scheduled.")
+      await navigate({ to: "/emails/$id", params: { id } })
+    },
+  })
+  const { html, scheduled_at, subject, text } = form.values
   const missing = [
     ...(subject.trim() === "" ? ["a subject"] : []),
     ...(html.trim() === "" && text.trim() === "" ? ["text"] : []),
   ].join(" and ")
-  const verb = sendAt === "" ? "Send" : "Schedule"
-  const sender = from ?? (verifiedDomain === undefined ? "" : `hello@${verifiedDomain}`)
-  const body = {
-    from: sender,
-    to: splitList(to),
-    ...(splitList(cc).length === 0 ? {} : { cc: splitList(cc) }),
-    ...(splitList(bcc).length === 0 ? {} : { bcc: splitList(bcc) }),
-    ...(splitList(replyTo).length === 0 ? {} : { reply_to: splitList(replyTo) }),
-    subject,
-    ...(html.trim() === "" ? {} : { html }),
-    ...(text.trim() === "" ? {} : { text }),
-    ...(splitList(tags).length === 0 ? {} : { tags: splitList(tags) }),
-    ...(sendAt === "" ? {} : { scheduled_at: new Date(sendAt).toISOString() }),
-  }
-  const send = useMutation({
-    mutationFn: () =>
-      Api.post<{ readonly id: string }>("/email/send", {
-        ...body,
-        ...(files.length === 0 ? {} : { attachments: files.map(({ content, filename }) => ({ filename, content })) }),
-      }),
-    onSuccess: async ({ id }) => {
-      showToast(sendAt === "" ? "Email queued." : "Email scheduled.")
-      await navigate({ to: "/emails/$id", params: { id } })
-    },
-  })
-  const errors = useFormErrors(send.error, {
-    from: sender,
-    to,
-    cc,
-    bcc,
-    reply_to: replyTo,
-    subject,
-    html,
-    text,
-    tags,
-    scheduled_at: sendAt,
-  })
+  const verb = scheduled_at === "" ? "Send" : "Schedule"
+  const body = bodyOf(form.values, ownSender)
   const attach = async (selected: FileList | null) => {
     const added = await Promise.all(
       [...(selected ?? [])].map(async (file) => {
@@ -137,7 +129,7 @@ export const Compose = () => {
           setLacksRecipient(body.to.length === 0)
           if (body.to.length === 0) return
           if (missing !== "" && !wasAsked) setAsking(true)
-          else send.mutate()
+          else form.submit()
         }}
         onKeyDown={(event) => {
           if (event.key !== "Enter") return
@@ -151,9 +143,9 @@ export const Compose = () => {
             <TextField
               label="From"
               required
-              value={sender}
-              onChange={(event) => setFrom(event.target.value)}
-              error={errors.field.from}
+              value={body.from}
+              onChange={(event) => form.set({ from: event.target.value })}
+              error={form.errorOf("from")}
             />
             <TextField
               label="To"
@@ -161,35 +153,19 @@ export const Compose = () => {
               autoFocus
               placeholder="ana@example.org"
               hint="Separate with commas."
-              value={to}
-              onChange={(event) => setTo(event.target.value)}
-              error={lacksRecipient && body.to.length === 0 ? "Enter at least one address." : errors.field.to}
+              {...form.input("to")}
+              error={lacksRecipient && body.to.length === 0 ? "Enter at least one address." : form.errorOf("to")}
             />
-            <TextField
-              label="Subject"
-              required
-              value={subject}
-              onChange={(event) => setSubject(event.target.value)}
-              error={errors.field.subject}
-            />
+            <TextField label="Subject" required {...form.input("subject")} />
             <TextArea
               label="HTML"
               rows={7}
               spellCheck={false}
               placeholder="<p>Hello Ana, …</p>"
               className="font-mono"
-              value={html}
-              onChange={(event) => setHtml(event.target.value)}
-              error={errors.field.html}
+              {...form.input("html")}
             />
-            <TextArea
-              label="Text"
-              rows={4}
-              hint="Leave empty to generate it from the HTML."
-              value={text}
-              onChange={(event) => setText(event.target.value)}
-              error={errors.field.text}
-            />
+            <TextArea label="Text" rows={4} hint="Leave empty to generate it from the HTML." {...form.input("text")} />
             {files.length === 0 ? undefined : (
               <ul className="flex flex-col gap-1.5">
                 {files.map((file, index) => (
@@ -212,10 +188,10 @@ export const Compose = () => {
                 ))}
               </ul>
             )}
-            {errors.form === undefined ? undefined : <ErrorMessage error={errors.form} />}
+            <ErrorMessage error={form.error} />
           </div>
           <footer className="sticky bottom-0 z-10 flex flex-wrap items-center gap-2 rounded-b-xl border-t border-line bg-panel px-4 py-3">
-            <Button type="submit" variant="primary" icon={<Send size={14} />} busy={send.isPending}>
+            <Button type="submit" variant="primary" icon={<Send size={14} />} busy={form.isPending}>
               {verb}
             </Button>
             <label className="inline-flex h-8 items-center gap-1.5 rounded-lg border border-line-strong bg-raised px-3 text-sm font-medium focus-within:outline-2 focus-within:outline-accent hover:bg-hover">
@@ -229,42 +205,24 @@ export const Compose = () => {
           <ComposePreview html={html} text={text} />
           <Panel title="Options">
             <div className="grid gap-4 p-4 sm:grid-cols-2">
-              <TextField
-                label="Cc"
-                hint="Separate with commas."
-                value={cc}
-                onChange={(event) => setCc(event.target.value)}
-                error={errors.field.cc}
-              />
-              <TextField
-                label="Bcc"
-                hint="Separate with commas."
-                value={bcc}
-                onChange={(event) => setBcc(event.target.value)}
-                error={errors.field.bcc}
-              />
+              <TextField label="Cc" hint="Separate with commas." {...form.input("cc")} />
+              <TextField label="Bcc" hint="Separate with commas." {...form.input("bcc")} />
               <TextField
                 label="Reply-to"
                 hint="Leave empty to receive answers at the sender’s address."
-                value={replyTo}
-                onChange={(event) => setReplyTo(event.target.value)}
-                error={errors.field.reply_to}
+                {...form.input("reply_to")}
               />
               <TextField
                 label="Tags"
                 placeholder="receipt"
                 hint="Up to five. Separate with commas."
-                value={tags}
-                onChange={(event) => setTags(event.target.value)}
-                error={errors.field.tags}
+                {...form.input("tags")}
               />
               <TextField
                 label="Send at"
                 type="datetime-local"
                 hint="In your time zone. Leave empty to send now."
-                value={sendAt}
-                onChange={(event) => setSendAt(event.target.value)}
-                error={errors.field.scheduled_at}
+                {...form.input("scheduled_at")}
               />
             </div>
           </Panel>
@@ -291,14 +249,14 @@ export const Compose = () => {
       </form>
       <ConfirmDialog
         open={isAsking}
-        onOpenChange={setAsking}
+        onClose={() => setAsking(false)}
         title={`${verb} without ${missing}?`}
         action={`${verb} anyway`}
         cancelLabel="Back to the email"
         isDestructive={false}
         onConfirm={async () => {
           setAsked(true)
-          send.mutate()
+          form.submit()
         }}
       >
         It arrives as it is. An email that was sent cannot be changed.

@@ -2,7 +2,6 @@ import { useState } from "react"
 import { Moon, Sun } from "lucide-react"
 import { IconButton } from "../../ui/controls/Button.tsx"
 import { SegmentedControl } from "../../ui/controls/SegmentedControl.tsx"
-import { cx } from "../../ui/display/cx.ts"
 import { Panel } from "../../ui/layout/Panel.tsx"
 import { PlainText } from "./MessageParts.tsx"
 import { PreviewFrame } from "./PreviewFrame.tsx"
@@ -31,12 +30,7 @@ export const ComposePreview = ({ html, text }: Props) => {
       actions={
         <>
           <SegmentedControl label="Preview as" value={shape} options={SHAPES} onChange={setShape} />
-          <IconButton
-            label="Dark mode"
-            aria-pressed={isDark}
-            onClick={() => setDark(!isDark)}
-            className={cx(isDark && "bg-hover")}
-          >
+          <IconButton label="Dark mode" isPressed={isDark} onClick={() => setDark(!isDark)}>
             {isDark ? <Sun size={15} /> : <Moon size={15} />}
           </IconButton>
         </>

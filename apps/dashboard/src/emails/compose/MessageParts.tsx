@@ -5,13 +5,11 @@ import * as Mode from "../../api/Mode.ts"
 import * as Queries from "../../api/Queries.ts"
 import { Button, IconButton } from "../../ui/controls/Button.tsx"
 import { CodeBlock } from "../../ui/controls/Code.tsx"
-import { cx } from "../../ui/display/cx.ts"
 import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
-import { ErrorMessage } from "../../ui/feedback/ErrorMessage.tsx"
-import { SkeletonRows } from "../../ui/feedback/Skeleton.tsx"
 import { useWidth } from "../../ui/layout/useWidth.ts"
 import { PreviewFrame } from "./PreviewFrame.tsx"
 import { hasRemoteImages } from "./hasRemoteImages.ts"
+import { QueryResult } from "../../ui/feedback/QueryResult.tsx"
 
 /** Below this, the narrow layout of an email is easier to read than a scaled one. */
 const NARROW_PX = 480
@@ -35,28 +33,13 @@ export const HtmlFrame = ({ html, id, of = "emails" }: Props) => {
   return (
     <div ref={box}>
       <div className="flex items-center gap-1 border-b border-line px-3 py-1.5">
-        <IconButton
-          label="Desktop width"
-          aria-pressed={!isNarrow}
-          onClick={() => setIsNarrow(false)}
-          className={cx(!isNarrow && "bg-hover")}
-        >
+        <IconButton label="Desktop width" isPressed={!isNarrow} onClick={() => setIsNarrow(false)}>
           <Monitor size={15} />
         </IconButton>
-        <IconButton
-          label="Phone width"
-          aria-pressed={isNarrow}
-          onClick={() => setIsNarrow(true)}
-          className={cx(isNarrow && "bg-hover")}
-        >
+        <IconButton label="Phone width" isPressed={isNarrow} onClick={() => setIsNarrow(true)}>
           <Smartphone size={15} />
         </IconButton>
-        <IconButton
-          label="Dark mode"
-          aria-pressed={isDark}
-          onClick={() => setDark(!isDark)}
-          className={cx(isDark && "bg-hover")}
-        >
+        <IconButton label="Dark mode" isPressed={isDark} onClick={() => setDark(!isDark)}>
           {isDark ? <Sun size={15} /> : <Moon size={15} />}
         </IconButton>
         <span className="grow" />
@@ -71,15 +54,11 @@ export const HtmlFrame = ({ html, id, of = "emails" }: Props) => {
           </Button>
         ) : undefined}
       </div>
-      {page.isError ? (
-        <div className="p-4">
-          <ErrorMessage error={page.error} onRetry={() => void page.refetch()} />
-        </div>
-      ) : page.data === undefined ? (
-        <SkeletonRows rows={6} />
-      ) : (
-        <PreviewFrame title="Email preview" html={page.data} isPhone={isNarrow} isDark={isDark} hasImages={images} />
-      )}
+      <QueryResult isInPanel query={page} rows={6}>
+        {(shown) => (
+          <PreviewFrame title="Email preview" html={shown} isPhone={isNarrow} isDark={isDark} hasImages={images} />
+        )}
+      </QueryResult>
     </div>
   )
 }

@@ -10,7 +10,6 @@ import { Button } from "../../ui/controls/Button.tsx"
 import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
 import { BulkDialog } from "../../ui/feedback/BulkDialog.tsx"
 import type { Action } from "../../ui/feedback/BulkSteps.ts"
-import { Dialog } from "../../ui/feedback/Dialog.tsx"
 import { type EmailFilters, isWaiting } from "../search/EmailFilters.ts"
 import * as Bulk from "./Bulk.ts"
 
@@ -63,15 +62,11 @@ export const SearchActions = ({ filters, found, isAsked, load, onClose }: Props)
           Cancel {found}
         </Button>
       ) : undefined}
-      <Dialog open={action !== undefined} onOpenChange={close} title={action === undefined ? "" : `${action.name}?`}>
-        {action === undefined ? undefined : (
-          <BulkDialog
-            action={action}
-            onClose={close}
-            onChanged={() => void client.invalidateQueries({ queryKey: ["emails"] })}
-          />
-        )}
-      </Dialog>
+      <BulkDialog
+        action={action}
+        onClose={close}
+        onChanged={() => void client.invalidateQueries({ queryKey: ["emails"] })}
+      />
     </>
   )
 }

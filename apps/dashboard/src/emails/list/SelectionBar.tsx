@@ -8,7 +8,6 @@ import { Button, IconButton } from "../../ui/controls/Button.tsx"
 import { download } from "../../ui/display/download.ts"
 import { BulkDialog } from "../../ui/feedback/BulkDialog.tsx"
 import type { Action } from "../../ui/feedback/BulkSteps.ts"
-import { Dialog } from "../../ui/feedback/Dialog.tsx"
 import { showToast } from "../../ui/feedback/Toasts.tsx"
 import * as EmailFile from "../search/EmailFile.ts"
 import * as Bulk from "./Bulk.ts"
@@ -80,23 +79,15 @@ export const SelectionBar = ({ emails, keyName, onClear, others }: Props) => {
       <IconButton label="Clear the selection" onClick={onClear}>
         <X size={15} />
       </IconButton>
-      <Dialog
-        open={action !== undefined}
-        onOpenChange={() => setAction(undefined)}
-        title={action === undefined ? "" : `${action.name}?`}
-      >
-        {action === undefined ? undefined : (
-          <BulkDialog
-            action={action}
-            onClose={() => setAction(undefined)}
-            onChanged={() => {
-              onClear()
-              void client.invalidateQueries({ queryKey: ["emails"] })
-              void client.invalidateQueries({ queryKey: Queries.SUPPRESSIONS })
-            }}
-          />
-        )}
-      </Dialog>
+      <BulkDialog
+        action={action}
+        onClose={() => setAction(undefined)}
+        onChanged={() => {
+          onClear()
+          void client.invalidateQueries({ queryKey: ["emails"] })
+          void client.invalidateQueries({ queryKey: Queries.SUPPRESSIONS })
+        }}
+      />
     </div>
   )
 }

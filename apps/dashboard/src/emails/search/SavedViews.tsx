@@ -2,7 +2,6 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Bookmark, BookmarkPlus, Check, Trash2 } from "lucide-react"
 import { useState } from "react"
 import * as Api from "../../api/Api.ts"
-import { useFormErrors } from "../../api/useFormErrors.ts"
 import * as Queries from "../../api/Queries.ts"
 import type { SavedView } from "../../api/Records.ts"
 import { Button } from "../../ui/controls/Button.tsx"
@@ -11,6 +10,7 @@ import { Menu } from "../../ui/controls/Menu.tsx"
 import { Dialog } from "../../ui/feedback/Dialog.tsx"
 import { DialogForm } from "../../ui/feedback/DialogForm.tsx"
 import { showError, showToast } from "../../ui/feedback/Toasts.tsx"
+import { useForm } from "../../ui/controls/useForm.ts"
 
 interface Props {
   /** The text of the search box. */
@@ -48,29 +48,25 @@ export const SavedViews = ({ onSelect, search }: Props) => {
             icon: view === current ? <Check size={14} className="text-accent" /> : <span className="w-3.5" />,
             onSelect: () => onSelect(view.search),
           })),
-          ...(views.length === 0 ? [] : (["separator"] as const)),
-          ...(current === undefined
-            ? [
-                {
-                  name: "Save this search…",
-                  icon: <BookmarkPlus size={14} />,
-                  disabled: search === "",
-                  onSelect: () => setSaving(true),
-                },
-              ]
-            : [
-                {
-                  name: `Delete “${current.name}”`,
-                  icon: <Trash2 size={14} />,
-                  danger: true,
-                  onSelect: () => removal.mutate(current),
-                },
-              ]),
+          views.length > 0 && "separator",
+          current === undefined
+            ? {
+                name: "Save this search…",
+                icon: <BookmarkPlus size={14} />,
+                disabled: search === "",
+                onSelect: () => setSaving(true),
+              }
+            : {
+                name: `Delete “${current.name}”`,
+                icon: <Trash2 size={14} />,
+                danger: true,
+                onSelect: () => removal.mutate(current),
+              },
         ]}
       />
       <Dialog
         open={isSaving}
-        onOpenChange={setSaving}
+        onClose={() => setSaving(false)}
         title="Save view"
         description="Saved views are your own: other members do not see them."
       >
@@ -87,35 +83,30 @@ export const SavedViews = ({ onSelect, search }: Props) => {
   )
 }
 
-const SaveView = ({
-  onCancel,
-  onDone,
-  search,
-}: {
+interface SaveProps {
   readonly search: string
   readonly onDone: () => void
   readonly onCancel: () => void
-}) => {
-  const [name, setName] = useState("")
-  const save = useMutation({
-    mutationFn: () => Api.post<SavedView>("/dashboard/views", { name: name.trim(), search }),
-    onSuccess: (view) => {
+}
+
+const SaveView = ({ onCancel, onDone, search }: SaveProps) => {
+  const form = useForm({
+    initial: { name: "" },
+    send: ({ name }) => Api.post<SavedView>("/dashboard/views", { name: name.trim(), search }),
+    onSent: (view) => {
       showToast(`View “${view.name}” saved.`)
       onDone()
     },
   })
-  const errors = useFormErrors(save.error, { name })
   return (
-    <DialogForm submit="Save" work={save} error={errors.form} onCancel={onCancel}>
+    <DialogForm submit="Save" form={form} onCancel={onCancel}>
       <TextField
         label="Name"
         autoFocus
         required
         maxLength={60}
         placeholder="Bounced receipts"
-        value={name}
-        onChange={(event) => setName(event.target.value)}
-        error={errors.field.name}
+        {...form.input("name")}
       />
     </DialogForm>
   )

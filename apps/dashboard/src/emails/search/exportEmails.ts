@@ -2,23 +2,13 @@ import * as Api from "../../api/Api.ts"
 import type { Email, Page } from "../../api/Records.ts"
 import type { EmailFilters } from "./EmailFilters.ts"
 import * as EmailFile from "./EmailFile.ts"
+import type { Progress } from "../../ui/feedback/ExportProgress.tsx"
 
 /** Maximum number of emails in one file; the API's rate limit allows about 6,000 a minute. */
-export const MAX_EXPORTED = 10_000
+const MAX_EXPORTED = 10_000
 const PAGE_SIZE = 100
 
-export interface Progress {
-  readonly emails: number
-  /** Seconds until the rate limit allows the next page; 0 if it does now. */
-  readonly waitSeconds: number
-}
-
-export interface Result {
-  readonly file: Blob
-  readonly emails: number
-  /** Whether more emails match than one file takes. */
-  readonly isCut: boolean
-}
+export const emailCount = (n: number): string => `${n.toLocaleString("en")} ${n === 1 ? "email" : "emails"}`
 
 /** Reads the emails of a filter, page by page, and writes them to a file. Waits when a rate limit is reached. */
 export const exportEmails = async (
@@ -26,7 +16,7 @@ export const exportEmails = async (
   keyName: (id: string) => string,
   signal: AbortSignal,
   onProgress: (progress: Progress) => void,
-): Promise<Result> => {
+) => {
   const parts = [EmailFile.HEAD]
   let emails = 0
   let after: string | undefined
@@ -35,13 +25,17 @@ export const exportEmails = async (
     const page = await Api.patiently(
       () => Api.get<Page<Email>>("/email/logs", query, signal),
       signal,
-      (waitSeconds) => onProgress({ emails, waitSeconds }),
+      (waitSeconds) => onProgress({ done: emails, waitSeconds }),
     )
     const rows = page.data.slice(0, MAX_EXPORTED - emails)
     parts.push(rows.map((email) => EmailFile.rowOf(email, keyName)).join(""))
     emails += rows.length
     after = page.next_cursor ?? undefined
-    onProgress({ emails, waitSeconds: 0 })
+    onProgress({ done: emails, waitSeconds: 0 })
   } while (after !== undefined && emails < MAX_EXPORTED)
-  return { file: EmailFile.blobOf(parts), emails, isCut: after !== undefined }
+  const text =
+    after === undefined
+      ? `${emailCount(emails)} exported.`
+      : `The newest ${emailCount(MAX_EXPORTED)} were exported. Narrow the search to export the others.`
+  return { file: EmailFile.blobOf(parts), text }
 }

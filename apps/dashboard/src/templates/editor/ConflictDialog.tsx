@@ -1,7 +1,6 @@
 import { useState } from "react"
-import { Button } from "../../ui/controls/Button.tsx"
 import { SegmentedControl } from "../../ui/controls/SegmentedControl.tsx"
-import { Dialog } from "../../ui/feedback/Dialog.tsx"
+import { Dialog, DialogBody } from "../../ui/feedback/Dialog.tsx"
 import { TextDifference } from "../versions/TextDifference.tsx"
 import * as Form from "../content/Form.ts"
 import type { Conflict } from "./useEditing.ts"
@@ -11,14 +10,14 @@ interface Props {
   readonly form: Form.Form
   readonly onResolve: (form: Form.Form) => void
   readonly open: boolean
-  readonly onOpenChange: (open: boolean) => void
+  readonly onClose: () => void
 }
 
 /** Asks which text stays where two people have changed the same one. Nothing is saved until that is decided. */
-export const ConflictDialog = ({ conflict, form, onOpenChange, onResolve, open }: Props) => (
+export const ConflictDialog = ({ conflict, form, onClose, onResolve, open }: Props) => (
   <Dialog
     open={open && conflict !== undefined}
-    onOpenChange={onOpenChange}
+    onClose={onClose}
     wide
     title="Somebody else changed the same"
     description="Choose what stays. Nothing is saved until you save again, and everything else of both is kept."
@@ -27,11 +26,9 @@ export const ConflictDialog = ({ conflict, form, onOpenChange, onResolve, open }
   </Dialog>
 )
 
-const Choices = ({
-  conflict,
-  form,
-  onResolve,
-}: Pick<Props, "form" | "onResolve"> & { readonly conflict: Conflict }) => {
+type ChoicesProps = Pick<Props, "form" | "onResolve"> & { readonly conflict: Conflict }
+
+const Choices = ({ conflict, form, onResolve }: ChoicesProps) => {
   const { names, theirs } = conflict
   const [taken, setTaken] = useState<ReadonlySet<string>>(new Set())
   const choose = (name: string, side: "mine" | "theirs") => {
@@ -40,8 +37,12 @@ const Choices = ({
     else next.delete(name)
     setTaken(next)
   }
+  const resolve = () => {
+    const chosen = names.filter((name) => taken.has(name)).map((name) => [name, theirs[name] ?? ""])
+    onResolve({ ...form, ...Object.fromEntries(chosen) })
+  }
   return (
-    <div className="flex flex-col gap-4 p-5">
+    <DialogBody done="Continue" onDone={resolve}>
       {names.map((name) => (
         <section key={name} className="flex flex-col gap-2">
           <header className="flex flex-wrap items-center gap-2">
@@ -60,17 +61,6 @@ const Choices = ({
         </section>
       ))}
       <p className="text-xs text-ink-3">Red lines are theirs, green ones yours.</p>
-      <footer className="flex justify-end">
-        <Button
-          variant="primary"
-          onClick={() => {
-            const chosen = names.filter((name) => taken.has(name)).map((name) => [name, theirs[name] ?? ""])
-            onResolve({ ...form, ...Object.fromEntries(chosen) })
-          }}
-        >
-          Continue
-        </Button>
-      </footer>
-    </div>
+    </DialogBody>
   )
 }

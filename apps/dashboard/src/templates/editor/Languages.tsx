@@ -28,14 +28,8 @@ export const Languages = ({ form, locale, onForm, onLocale }: Props) => {
         className="min-w-0 grow basis-60"
         value={locale ?? ""}
         onChange={({ target }) => onLocale(target.value === "" ? null : target.value)}
-      >
-        <option value="">{LanguageName.DEFAULT}</option>
-        {tags.map((tag) => (
-          <option key={tag} value={tag}>
-            {LanguageName.shown(tag)}
-          </option>
-        ))}
-      </SelectField>
+        options={[["", LanguageName.DEFAULT], ...tags.map((tag) => [tag, LanguageName.shown(tag)] as const)]}
+      />
       {onForm === undefined ? undefined : (
         <>
           <Button icon={<Plus size={14} />} onClick={() => setIsAdding(true)}>
@@ -54,7 +48,7 @@ export const Languages = ({ form, locale, onForm, onLocale }: Props) => {
           )}
           <Dialog
             open={isAdding}
-            onOpenChange={setIsAdding}
+            onClose={() => setIsAdding(false)}
             title="Add language"
             description="An email is sent in it if its request asks for it. Texts that you leave empty are taken from the default."
           >
@@ -94,15 +88,13 @@ const meaningOf = (form: Form.Form, locale: string | null): string => {
     : `Sent if a request asks for “${locale}”. Not translated: ${missing.join(", ")}. Taken from ${source}.`
 }
 
-const NewLanguage = ({
-  onAdd,
-  onCancel,
-  taken,
-}: {
+interface NewProps {
   readonly taken: ReadonlyArray<string>
   readonly onAdd: (tag: string) => void
   readonly onCancel: () => void
-}) => {
+}
+
+const NewLanguage = ({ onAdd, onCancel, taken }: NewProps) => {
   const [tag, setTag] = useState("")
   const [error, setError] = useState<string>()
   const submit = () => {
@@ -113,7 +105,7 @@ const NewLanguage = ({
     return onAdd(typed)
   }
   return (
-    <DialogForm submit="Add language" onCancel={onCancel} work={{ isPending: false, mutate: submit }}>
+    <DialogForm submit="Add language" onCancel={onCancel} form={{ isPending: false, submit, error: undefined }}>
       <TextField
         label="Language"
         autoFocus

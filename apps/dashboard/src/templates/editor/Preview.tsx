@@ -4,7 +4,6 @@ import type { RenderedTemplate } from "../../api/Records.ts"
 import { hasRemoteImages } from "../../emails/compose/hasRemoteImages.ts"
 import { PlainText } from "../../emails/compose/MessageParts.tsx"
 import { IconButton } from "../../ui/controls/Button.tsx"
-import { cx } from "../../ui/display/cx.ts"
 import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
 import { SkeletonRows } from "../../ui/feedback/Skeleton.tsx"
 import { Panel } from "../../ui/layout/Panel.tsx"
@@ -47,22 +46,11 @@ export const Preview = ({ locale, onOpen, trial }: Props) => {
       <div className="flex items-center gap-1 border-b border-line px-3 py-1.5">
         <h2 className="mr-2 text-sm font-semibold">Preview</h2>
         {shapes.map(([name, label, Icon]) => (
-          <IconButton
-            key={name}
-            label={label}
-            aria-pressed={shape === name}
-            onClick={() => setShape(name)}
-            className={cx(shape === name && "bg-hover")}
-          >
+          <IconButton key={name} label={label} isPressed={shape === name} onClick={() => setShape(name)}>
             <Icon size={15} />
           </IconButton>
         ))}
-        <IconButton
-          label="Dark mode"
-          aria-pressed={isDark}
-          onClick={() => setIsDark(!isDark)}
-          className={cx(isDark && "bg-hover")}
-        >
+        <IconButton label="Dark mode" isPressed={isDark} onClick={() => setIsDark(!isDark)}>
           {isDark ? <Sun size={15} /> : <Moon size={15} />}
         </IconButton>
         <span className="grow" />

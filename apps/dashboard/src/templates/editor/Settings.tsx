@@ -36,6 +36,7 @@ export const Settings = ({ error, form, kind, problems, setText }: Props) => {
   const layoutMessage = problems.find(({ path }) => path === "layout")?.message
   const layoutProblem = layoutMessage === undefined ? undefined : Problems.sentence(layoutMessage)
   const layouts = (data?.data ?? []).flatMap(({ alias, name }) => (alias === null ? [] : [{ alias, name }]))
+  const isListed = fields.layout === "" || layouts.some(({ alias }) => alias === fields.layout)
   return (
     <div className="flex flex-col gap-4 p-4">
       <TextField label="Name" required {...inputOf("name")} />
@@ -71,17 +72,12 @@ export const Settings = ({ error, form, kind, problems, setText }: Props) => {
             value={fields.layout}
             onChange={(event) => setText?.("layout", event.target.value)}
             error={errors.field.layout ?? layoutProblem}
-          >
-            <option value="">None</option>
-            {layouts.some(({ alias }) => alias === fields.layout) || fields.layout === "" ? undefined : (
-              <option value={fields.layout}>{fields.layout}</option>
-            )}
-            {layouts.map(({ alias, name }) => (
-              <option key={alias} value={alias}>
-                {name} ({alias})
-              </option>
-            ))}
-          </SelectField>
+            options={[
+              ["", "None"],
+              ...(isListed ? [] : [[fields.layout, fields.layout] as const]),
+              ...layouts.map(({ alias, name }) => [alias, `${name} (${alias})`] as const),
+            ]}
+          />
         </>
       ) : undefined}
     </div>

@@ -70,14 +70,8 @@ export const Variables = ({ form, onSample, sample, setText, trial }: Props) => 
                 label="Set"
                 value={String(sets.findIndex((each) => JSON.stringify(each) === JSON.stringify(Form.objectIn(shown))))}
                 onChange={(event) => onSample(JSON.stringify(sets[Number(event.target.value)] ?? {}, null, 2))}
-              >
-                <option value="-1">Others</option>
-                {sets.map((_, nth) => (
-                  <option key={nth} value={nth}>
-                    Set {nth + 1}
-                  </option>
-                ))}
-              </SelectField>
+                options={[[-1, "Others"], ...sets.map((_, nth) => [nth, `Set ${nth + 1}`] as const)]}
+              />
             )}
             {keep === undefined ? undefined : (
               <Button small icon={<Pin size={14} />} onClick={keep}>

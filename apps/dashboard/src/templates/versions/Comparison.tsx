@@ -1,13 +1,12 @@
 import { useQueries } from "@tanstack/react-query"
 import { useState } from "react"
 import type { ListedTemplateVersion, TemplateRecord } from "../../api/Records.ts"
-import { ErrorMessage } from "../../ui/feedback/ErrorMessage.tsx"
-import { SkeletonRows } from "../../ui/feedback/Skeleton.tsx"
 import { Panel } from "../../ui/layout/Panel.tsx"
 import { SelectField } from "../../ui/controls/Field.tsx"
 import * as Form from "../content/Form.ts"
 import * as TemplateQueries from "../content/TemplateQueries.ts"
 import { TextDifference } from "./TextDifference.tsx"
+import { QueryResult } from "../../ui/feedback/QueryResult.tsx"
 
 interface Props {
   readonly record: TemplateRecord
@@ -35,39 +34,33 @@ export const Comparison = ({ initial, record, versions }: Props) => {
     return query?.data === undefined ? undefined : Form.ofSource(query.data)
   }
   const [old, next] = [formOf(from, before), formOf(to, after)]
-  const error = before?.error ?? after?.error
-  const options = versions.map(({ number }) => (
-    <option key={number} value={number}>
-      Version {number}
-    </option>
-  ))
-  const choice = (label: string, value: number, onChange: (value: number) => void, withNothing: boolean) => (
-    <SelectField
-      label={label}
-      value={value}
-      onChange={(event) => onChange(Number(event.target.value))}
-      className="w-40"
-    >
-      <option value={DRAFT}>Draft</option>
-      {options}
-      {withNothing ? <option value={NOTHING}>Nothing</option> : undefined}
-    </SelectField>
-  )
+  const query = {
+    data: old === undefined || next === undefined ? undefined : { before: old, after: next },
+    error: before?.error ?? after?.error ?? null,
+    refetch: () => Promise.all([before?.refetch(), after?.refetch()]),
+  }
+  const options = [[DRAFT, "Draft"] as const, ...versions.map(({ number }) => [number, `Version ${number}`] as const)]
   return (
     <Panel title="Changes" className="overflow-hidden">
       <div className="flex flex-wrap gap-4 border-b border-line p-4">
-        {choice("From", from, (value) => setPair([value, to]), true)}
-        {choice("To", to, (value) => setPair([from, value]), false)}
+        <SelectField
+          label="From"
+          className="w-40"
+          value={from}
+          onChange={(event) => setPair([Number(event.target.value), to])}
+          options={[...options, [NOTHING, "Nothing"]]}
+        />
+        <SelectField
+          label="To"
+          className="w-40"
+          value={to}
+          onChange={(event) => setPair([from, Number(event.target.value)])}
+          options={options}
+        />
       </div>
-      {error !== null && error !== undefined ? (
-        <div className="p-4">
-          <ErrorMessage error={error} />
-        </div>
-      ) : old === undefined || next === undefined ? (
-        <SkeletonRows rows={3} />
-      ) : (
-        <Differences before={old} after={next} />
-      )}
+      <QueryResult isInPanel query={query} rows={3}>
+        {(shown) => <Differences {...shown} />}
+      </QueryResult>
     </Panel>
   )
 }

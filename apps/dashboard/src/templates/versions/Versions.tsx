@@ -12,12 +12,11 @@ import { formatDateTime } from "../../ui/display/Time.tsx"
 import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
 import { ConfirmDialog } from "../../ui/feedback/ConfirmDialog.tsx"
 import { EmptyState } from "../../ui/feedback/EmptyState.tsx"
-import { ErrorMessage } from "../../ui/feedback/ErrorMessage.tsx"
-import { SkeletonRows } from "../../ui/feedback/Skeleton.tsx"
 import { showError, showToast } from "../../ui/feedback/Toasts.tsx"
 import { Panel } from "../../ui/layout/Panel.tsx"
 import * as TemplateQueries from "../content/TemplateQueries.ts"
 import { Comparison } from "./Comparison.tsx"
+import { QueryResult } from "../../ui/feedback/QueryResult.tsx"
 
 interface Props {
   readonly record: TemplateRecord
@@ -27,8 +26,15 @@ interface Props {
 }
 
 /** Versions of a template, newest first: when, by whom and why, and what each changed. */
-export const Versions = ({ canWrite, onRestore, record }: Props) => {
-  const query = useQuery(TemplateQueries.versions(record.id))
+export const Versions = (props: Props) => (
+  <QueryResult query={useQuery(TemplateQueries.versions(props.record.id))} rows={3}>
+    {({ data }) => <VersionList versions={data} {...props} />}
+  </QueryResult>
+)
+
+type ListProps = Props & { readonly versions: ReadonlyArray<ListedTemplateVersion> }
+
+const VersionList = ({ canWrite, onRestore, record, versions }: ListProps) => {
   const client = useQueryClient()
   const [compared, setCompared] = useState<number>()
   const [target, setTarget] = useState<number>()
@@ -41,14 +47,6 @@ export const Versions = ({ canWrite, onRestore, record }: Props) => {
     }
   }
   const authors = new Map([...useMemberNames(), ...useKeyNames()])
-  if (query.isPending)
-    return (
-      <Panel>
-        <SkeletonRows rows={3} />
-      </Panel>
-    )
-  if (query.isError) return <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
-  const versions = query.data.data
   if (versions.length === 0)
     return (
       <Panel>
@@ -83,7 +81,7 @@ export const Versions = ({ canWrite, onRestore, record }: Props) => {
       <Comparison key={compared ?? newest} record={record} versions={versions} initial={compared ?? newest ?? 1} />
       <ConfirmDialog
         open={target !== undefined}
-        onOpenChange={(isOpen) => (isOpen ? undefined : setTarget(undefined))}
+        onClose={() => setTarget(undefined)}
         title={`Send version ${target ?? ""} from now on?`}
         isDestructive={false}
         action="Send this version"

@@ -47,15 +47,19 @@ export const Button = ({
 interface IconProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   /** Accessible name and tooltip. */
   readonly label: string
+  /** Whether what it switches is on. */
+  readonly isPressed?: boolean
 }
 
-export const IconButton = ({ children, className, label, type = "button", ...rest }: IconProps) => (
+export const IconButton = ({ children, className, isPressed, label, type = "button", ...rest }: IconProps) => (
   <button
     type={type}
     aria-label={label}
+    aria-pressed={isPressed}
     title={label}
     className={cx(
       "inline-flex size-8 shrink-0 items-center justify-center rounded-lg text-ink-2 transition-colors duration-100 hover:bg-hover hover:text-ink disabled:opacity-40",
+      isPressed === true && "bg-hover",
       className,
     )}
     {...rest}

@@ -67,3 +67,12 @@ export const CodeExamples = ({ examples }: { readonly examples: ReadonlyArray<Ex
     </div>
   )
 }
+
+/** Indents JSON. Other bodies, and those that were cut, stay as they are. */
+export const indented = (body: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2)
+  } catch {
+    return body
+  }
+}

@@ -15,7 +15,7 @@ interface FieldProps {
   readonly hint?: ReactNode
   /** Error message, shown instead of the hint. */
   readonly error?: string | undefined
-  readonly className?: string
+  readonly className?: string | undefined
 }
 
 interface InputProps {
@@ -55,45 +55,65 @@ const Field = ({
   )
 }
 
-export const TextField = ({
-  className,
-  error,
-  hint,
-  label,
-  ...input
-}: FieldProps & InputHTMLAttributes<HTMLInputElement>) => (
-  <Field label={label} error={error} hint={hint} {...(className === undefined ? {} : { className })}>
+type TextFieldProps = FieldProps & InputHTMLAttributes<HTMLInputElement>
+
+export const TextField = ({ className, error, hint, label, ...input }: TextFieldProps) => (
+  <Field {...{ className, error, hint, label }}>
     {(props) => <input {...props} {...input} className={cx(BOX, "h-9")} />}
   </Field>
 )
 
-export const TextArea = ({
-  className,
-  error,
-  hint,
-  label,
-  ...input
-}: FieldProps & TextareaHTMLAttributes<HTMLTextAreaElement>) => (
-  <Field label={label} error={error} hint={hint}>
+type TextAreaProps = FieldProps & TextareaHTMLAttributes<HTMLTextAreaElement>
+
+export const TextArea = ({ className, error, hint, label, ...input }: TextAreaProps) => (
+  <Field {...{ error, hint, label }}>
     {(props) => <textarea {...props} {...input} className={cx(BOX, "min-h-28 py-2 leading-relaxed", className)} />}
   </Field>
 )
 
-export const SelectField = ({
-  children,
-  className,
-  error,
-  hint,
-  label,
-  ...select
-}: FieldProps & SelectHTMLAttributes<HTMLSelectElement>) => (
-  <Field label={label} error={error} hint={hint} {...(className === undefined ? {} : { className })}>
+/** Values of a choice with their texts. */
+export type SelectOptions = ReadonlyArray<readonly [value: string | number, text: string]>
+
+/** The choices of a `select` element. */
+export const Options = ({ options }: { readonly options: SelectOptions }) =>
+  options.map(([value, text]) => (
+    <option key={value} value={value}>
+      {text}
+    </option>
+  ))
+
+type SelectFieldProps = FieldProps &
+  SelectHTMLAttributes<HTMLSelectElement> & {
+    /** Choices after those of the children. */
+    readonly options?: SelectOptions
+  }
+
+export const SelectField = ({ children, className, error, hint, label, options = [], ...select }: SelectFieldProps) => (
+  <Field {...{ className, error, hint, label }}>
     {(props) => (
       <select {...props} {...select} className={cx(BOX, "h-9 pr-7")}>
         {children}
+        <Options options={options} />
       </select>
     )}
   </Field>
+)
+
+interface CellSelectProps extends SelectHTMLAttributes<HTMLSelectElement> {
+  /** Accessible name. */
+  readonly label: string
+  readonly options: SelectOptions
+}
+
+/** A choice in a cell of a table, which is made at once. */
+export const CellSelect = ({ label, options, ...select }: CellSelectProps) => (
+  <select
+    aria-label={label}
+    {...select}
+    className="h-8 rounded-lg border border-line-strong bg-raised pr-7 pl-2.5 text-sm"
+  >
+    <Options options={options} />
+  </select>
 )
 
 interface CheckboxProps extends Omit<InputHTMLAttributes<HTMLInputElement>, "type"> {

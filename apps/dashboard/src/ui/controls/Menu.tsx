@@ -1,5 +1,7 @@
 import { Menu as Base } from "@base-ui/react/menu"
+import { MoreHorizontal } from "lucide-react"
 import type { ReactElement, ReactNode } from "react"
+import { IconButton } from "./Button.tsx"
 import { cx } from "../display/cx.ts"
 
 export interface MenuItem {
@@ -10,17 +12,15 @@ export interface MenuItem {
   readonly disabled?: boolean
 }
 
-export const Menu = ({
-  align = "end",
-  header,
-  items,
-  trigger,
-}: {
+interface Props {
   readonly trigger: ReactElement<Record<string, unknown>>
-  readonly items: ReadonlyArray<MenuItem | "separator">
+  /** Items that are `false` are left out. */
+  readonly items: ReadonlyArray<MenuItem | "separator" | false>
   readonly align?: "start" | "end"
   readonly header?: ReactNode
-}) => (
+}
+
+export const Menu = ({ align = "end", header, items, trigger }: Props) => (
   <Base.Root>
     <Base.Trigger render={trigger} />
     <Base.Portal>
@@ -28,7 +28,7 @@ export const Menu = ({
         <Base.Popup className="popup min-w-48 rounded-xl border border-line bg-raised p-1 shadow-float outline-none">
           {header}
           {items.map((item, index) =>
-            item === "separator" ? (
+            item === false ? undefined : item === "separator" ? (
               <Base.Separator key={index} className="my-1 h-px bg-line" />
             ) : (
               <Base.Item
@@ -49,4 +49,22 @@ export const Menu = ({
       </Base.Positioner>
     </Base.Portal>
   </Base.Root>
+)
+
+interface MoreProps extends Pick<Props, "header" | "items"> {
+  readonly label: string
+  /** Whether it stands beside buttons of a screen. */
+  readonly isFramed?: boolean
+}
+
+/** A menu of further actions, behind three dots. */
+export const MoreMenu = ({ isFramed = false, label, ...menu }: MoreProps) => (
+  <Menu
+    {...menu}
+    trigger={
+      <IconButton label={label} className={cx(isFramed && "border border-line-strong bg-raised")}>
+        <MoreHorizontal size={16} />
+      </IconButton>
+    }
+  />
 )

@@ -2,7 +2,9 @@ import { useEffect, useRef, useState } from "react"
 import { Button } from "../controls/Button.tsx"
 import { UntrustedText } from "../display/UntrustedText.tsx"
 import * as BulkSteps from "./BulkSteps.ts"
+import { Dialog } from "./Dialog.tsx"
 import { ErrorMessage } from "./ErrorMessage.tsx"
+import type { Progress } from "./ExportProgress.tsx"
 
 interface Props {
   readonly action: BulkSteps.Action
@@ -14,9 +16,18 @@ interface Props {
 /** Subjects of a refusal that are named; the others are counted. */
 const MAX_NAMED = 5
 
-/** Asks before an action on several things, shows how far it is, and what was refused. */
-export const BulkDialog = ({ action, onChanged, onClose }: Props) => {
-  const [progress, setProgress] = useState<BulkSteps.Progress>()
+/** Asks before an action on several things, shows how far it is, and what was refused. Closed while there is no action. */
+export const BulkDialog = ({
+  action,
+  ...rest
+}: Omit<Props, "action"> & { readonly action: Props["action"] | undefined }) => (
+  <Dialog open={action !== undefined} onClose={rest.onClose} title={action === undefined ? "" : `${action.name}?`}>
+    {action === undefined ? undefined : <Question action={action} {...rest} />}
+  </Dialog>
+)
+
+const Question = ({ action, onChanged, onClose }: Props) => {
+  const [progress, setProgress] = useState<Progress>()
   const [result, setResult] = useState<BulkSteps.Result>()
   const [error, setError] = useState<unknown>()
   const abort = useRef(new AbortController())
@@ -39,7 +50,7 @@ export const BulkDialog = ({ action, onChanged, onClose }: Props) => {
   const isOver = result !== undefined || error !== undefined
   return (
     <div className="flex flex-col gap-4 p-5 text-sm">
-      {error === undefined ? undefined : <ErrorMessage error={error} />}
+      <ErrorMessage error={error} />
       {result !== undefined ? (
         <>
           <p role="status">{action.done(result.done)}</p>

@@ -1,5 +1,6 @@
 import * as Api from "../../api/Api.ts"
 import { ApiError } from "../../api/ApiError.ts"
+import type { Progress } from "./ExportProgress.tsx"
 
 /** One request of an action on several things. */
 interface Step {
@@ -18,12 +19,6 @@ export interface Action {
   readonly steps: ReadonlyArray<Step>
   /** Says how many were done. */
   readonly done: (count: number) => string
-}
-
-export interface Progress {
-  readonly done: number
-  /** Seconds until the rate limit allows the next request; 0 if it does now. */
-  readonly waitSeconds: number
 }
 
 /** Names of what was refused, by the reason. */

@@ -8,7 +8,7 @@ import { ErrorMessage } from "./ErrorMessage.tsx"
 
 interface Props {
   readonly open: boolean
-  readonly onOpenChange: (open: boolean) => void
+  readonly onClose: () => void
   readonly title: string
   readonly children: ReactNode
   readonly action: string
@@ -31,25 +31,25 @@ export const ConfirmDialog = ({
   confirmationText,
   first,
   isDestructive = true,
+  onClose,
   onConfirm,
-  onOpenChange,
   open,
   title,
 }: Props) => {
   const [error, setError] = useState<unknown>()
   const [busy, setBusy] = useState(false)
   const [text, setText] = useState("")
-  const changeOpen = (next: boolean) => {
+  const close = () => {
     setError(undefined)
     setText("")
-    onOpenChange(next)
+    onClose()
   }
   const run = async () => {
     setBusy(true)
     setError(undefined)
     try {
       await onConfirm()
-      changeOpen(false)
+      close()
     } catch (cause) {
       setError(cause)
     } finally {
@@ -57,7 +57,7 @@ export const ConfirmDialog = ({
     }
   }
   return (
-    <Base.Root open={open} onOpenChange={changeOpen}>
+    <Base.Root open={open} onOpenChange={close}>
       <Base.Portal>
         <Base.Backdrop className={DIALOG_BACKDROP} />
         <Base.Popup className={cx(DIALOG_PANEL, "max-w-md")}>
@@ -87,14 +87,14 @@ export const ConfirmDialog = ({
                 />
               </label>
             )}
-            {error === undefined ? undefined : <ErrorMessage error={error} />}
+            <ErrorMessage error={error} />
             <footer className="mt-2 flex flex-wrap justify-end gap-2">
               {first === undefined ? undefined : (
                 <Button variant="primary" autoFocus className="mr-auto" onClick={first.onSelect}>
                   {first.name}
                 </Button>
               )}
-              <Button variant="ghost" onClick={() => changeOpen(false)}>
+              <Button variant="ghost" onClick={close}>
                 {cancelLabel}
               </Button>
               <Button

@@ -1,6 +1,7 @@
 import { Dialog as Base } from "@base-ui/react/dialog"
 import { X } from "lucide-react"
 import type { ReactNode } from "react"
+import { Button } from "../controls/Button.tsx"
 import { cx } from "../display/cx.ts"
 import { UntrustedText } from "../display/UntrustedText.tsx"
 
@@ -10,7 +11,7 @@ export const DIALOG_PANEL =
 
 interface Props {
   readonly open: boolean
-  readonly onOpenChange: (open: boolean) => void
+  readonly onClose: () => void
   readonly title: string
   readonly description?: ReactNode
   readonly children: ReactNode
@@ -24,8 +25,8 @@ interface Props {
 export const Dialog = ({
   children,
   description,
+  onClose,
   onClosed,
-  onOpenChange,
   open,
   requiresClose = false,
   title,
@@ -35,7 +36,7 @@ export const Dialog = ({
     open={open}
     onOpenChange={(isOpen, details) => {
       if (!isOpen && requiresClose && details.reason === "escape-key") details.cancel()
-      else onOpenChange(isOpen)
+      else if (!isOpen) onClose()
     }}
     onOpenChangeComplete={(isOpen) => {
       if (!isOpen) onClosed?.()
@@ -67,4 +68,24 @@ export const Dialog = ({
       </Base.Popup>
     </Base.Portal>
   </Base.Root>
+)
+
+interface BodyProps {
+  readonly children: ReactNode
+  readonly done?: string
+  /** Whether the button is the way to go on, rather than to stop. */
+  readonly isPrimary?: boolean
+  readonly onDone: () => void
+}
+
+/** What a dialog shows above the button that closes it. */
+export const DialogBody = ({ children, done = "Done", isPrimary = true, onDone }: BodyProps) => (
+  <div className="flex min-w-0 flex-col gap-4 p-5">
+    {children}
+    <footer className="flex justify-end">
+      <Button variant={isPrimary ? "primary" : "secondary"} onClick={onDone}>
+        {done}
+      </Button>
+    </footer>
+  </div>
 )

@@ -9,10 +9,6 @@ export class ErrorBoundary extends Component<{ readonly children: ReactNode }, {
   }
   override render() {
     if (!("error" in this.state)) return this.props.children
-    return (
-      <div className="p-4">
-        <ErrorMessage error={this.state.error} />
-      </div>
-    )
+    return <ErrorMessage error={this.state.error} className="m-4" />
   }
 }

@@ -24,9 +24,7 @@ export const RowsPanel = <Row,>({ children, empty, query, rows, isLoading = quer
     ) : rows.length > 0 ? (
       children(rows)
     ) : query.isError ? (
-      <div className="p-4">
-        <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
-      </div>
+      <ErrorMessage error={query.error} onRetry={() => void query.refetch()} className="m-4" />
     ) : (
       empty
     )}

@@ -15,26 +15,23 @@ interface Back {
   readonly name: string
 }
 
-/** Layout of a screen: title, hint, actions and content. */
-export const Screen = ({
-  actions,
-  back,
-  children,
-  hint,
-  name,
-  title,
-}: {
+interface Props {
   readonly title: ReactNode
   /** Title of the page, where `title` is more than a text. */
   readonly name?: string
   /** The list that a record belongs to. */
   readonly back?: Back
+  /** State of a record, beside its name. */
+  readonly status?: ReactNode
   readonly hint?: ReactNode
   readonly actions?: ReactNode
   readonly children: ReactNode
-}) => {
-  const isOwn = typeof title === "string"
-  useTitle(name ?? (isOwn ? title : "Waybill"))
+}
+
+/** Layout of a screen: title, hint, actions and content. */
+export const Screen = ({ actions, back, children, hint, name, status, title }: Props) => {
+  const isOwn = back === undefined
+  useTitle(name ?? (typeof title === "string" ? title : "Waybill"))
   return (
     <div className={`flex flex-col gap-4 sm:gap-5 ${SCREEN}`}>
       <header className="group flex flex-wrap items-center gap-x-4 gap-y-2">
@@ -55,7 +52,14 @@ export const Screen = ({
               : "min-w-0 basis-48 [overflow-wrap:anywhere] max-sm:group-has-[[data-actions]>:nth-child(2)]:basis-full",
           )}
         >
-          {title}
+          {status === undefined ? (
+            title
+          ) : (
+            <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+              <span className="min-w-0">{title}</span>
+              {status}
+            </span>
+          )}
         </h1>
         {actions === undefined ? undefined : (
           // One button stands beside the title on a phone, too; several take a row.

@@ -7,6 +7,8 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ReactNode
   /** Whether the column is right-aligned with digits of equal width. */
   readonly number?: boolean
+  /** Whether it is a detail, in small and faint letters. */
+  readonly small?: boolean
   /** Whether the column is hidden on narrow screens. */
   readonly wide?: boolean
   /** Whether the column takes about half of the width, and its text is cut off where it does not fit. The others share the rest. */
@@ -100,6 +102,7 @@ export const Table = <Row,>({
                 className={cx(
                   classOf(column, isCards, column === lastNarrow),
                   isCards && column.main !== true && column.hiddenName !== true && CARD_NAME,
+                  column.small === true && "text-xs whitespace-nowrap text-ink-3",
                   "py-1.5",
                 )}
               >

@@ -1,0 +1,89 @@
+import type { InfiniteData, UseInfiniteQueryResult, UseQueryResult } from "@tanstack/react-query"
+import { SearchX } from "lucide-react"
+import type { ReactNode } from "react"
+import type { Page } from "../../api/Records.ts"
+import { Button } from "../controls/Button.tsx"
+import { SearchField } from "../controls/SearchField.tsx"
+import { EmptyState } from "../feedback/EmptyState.tsx"
+import { FilterBar } from "./FilterBar.tsx"
+import { PagedRows } from "./PagedRows.tsx"
+import { RowsPanel } from "./RowsPanel.tsx"
+import { Screen } from "./Screen.tsx"
+import { type Column, Table } from "./Table.tsx"
+import type { ListSearch } from "./useListSearch.ts"
+
+interface Props<Row> {
+  readonly title: string
+  readonly hint: string
+  readonly actions?: ReactNode
+  readonly list: ListSearch
+  /** Label and example of the search. */
+  readonly search: readonly [label: string, placeholder: string]
+  readonly filters: ReactNode
+  readonly query: UseQueryResult<Page<Row>> | UseInfiniteQueryResult<InfiniteData<Page<Row>>>
+  /** Rows that match the filters, of a list that is read as a whole. */
+  readonly rows?: ReadonlyArray<Row> | undefined
+  readonly columns: ReadonlyArray<Column<Row>>
+  readonly isCards?: boolean
+  /** The records in the plural, and what to do if none matches the filters. */
+  readonly noun: string
+  readonly noMatches?: ReactNode
+  /** Shown while there is no record at all. */
+  readonly empty: ReactNode
+  /** Stands above the rows. */
+  readonly notice?: ReactNode
+  /** Dialogs. */
+  readonly children?: ReactNode
+}
+
+/** The screen of a list: search, filters, and a table that is walked with the keyboard. */
+export const ListScreen = <Row extends { readonly id: string }>({
+  children,
+  columns,
+  empty,
+  filters,
+  isCards = false,
+  list,
+  noMatches = "Change or clear the filters to see more.",
+  notice,
+  noun,
+  query,
+  rows,
+  search: [label, placeholder],
+  ...screen
+}: Props<Row>) => {
+  const isWhole = "fetchNextPage" in query ? undefined : query.data?.data.length === 0
+  const none =
+    (isWhole ?? !list.isFiltered) ? (
+      empty
+    ) : (
+      <EmptyState
+        icon={<SearchX size={20} />}
+        title={`No ${noun} match your filters`}
+        action={<Button onClick={list.clear}>Clear filters</Button>}
+      >
+        {noMatches}
+      </EmptyState>
+    )
+  const table = (shown: ReadonlyArray<Row>) => (
+    <Table isList isCards={isCards} label={screen.title} rows={shown} keyOf={({ id }) => id} columns={columns} />
+  )
+  return (
+    <Screen {...screen}>
+      <FilterBar search={<SearchField label={label} placeholder={placeholder} typed={list.typed} />}>
+        {filters}
+      </FilterBar>
+      {notice}
+      {"fetchNextPage" in query ? (
+        <PagedRows query={query} isPending={list.typed.isPending} empty={none}>
+          {table}
+        </PagedRows>
+      ) : (
+        <RowsPanel query={query} rows={rows ?? []} empty={none}>
+          {table}
+        </RowsPanel>
+      )}
+      {children}
+    </Screen>
+  )
+}
