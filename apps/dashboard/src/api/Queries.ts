@@ -5,32 +5,7 @@ import * as Auth from "./Auth.ts"
 import * as Mode from "./Mode.ts"
 import * as Paths from "./Paths.ts"
 import { pathOf, type RequestFilters } from "./RequestFilters.ts"
-import type {
-  Account,
-  AccountQueue,
-  ApiKey,
-  AuditEntry,
-  Delivery,
-  DeliveryDetail,
-  Domain,
-  Email,
-  EmailWithContent,
-  EventRecord,
-  InboundEmail,
-  ListedTemplate,
-  Member,
-  NotKeptRequests,
-  Request,
-  RequestDetail,
-  Page,
-  SavedView,
-  SandboxMessage,
-  Stats,
-  Suppression,
-  Thread,
-  Webhook,
-  SandboxMessageWithContent,
-} from "./Records.ts"
+import type * as Records from "./Records.ts"
 
 /** Age up to which cached data is shown without refetching. */
 const STALE_MS = 10_000
@@ -60,7 +35,7 @@ export const readOnce = <A>(queryKey: ReadonlyArray<unknown>, path: string) => (
 })
 
 /** Query of a list, page by page. */
-export const pages = <P extends Page<unknown>>(
+export const pages = <P extends Records.Page<unknown>>(
   queryKey: ReadonlyArray<unknown>,
   readPage: (after: string | undefined, signal: AbortSignal) => Promise<P>,
 ) =>
@@ -72,8 +47,11 @@ export const pages = <P extends Page<unknown>>(
   })
 
 /** Query of the list at a path. */
-export const listOf = <P extends Page<unknown>>(queryKey: ReadonlyArray<unknown>, path: string, query: Paths.Query) =>
-  pages(queryKey, (after, signal) => Api.get<P>(path, { ...query, limit: Paths.PAGE, after }, signal))
+export const listOf = <P extends Records.Page<unknown>>(
+  queryKey: ReadonlyArray<unknown>,
+  path: string,
+  query: Paths.Query,
+) => pages(queryKey, (after, signal) => Api.get<P>(path, { ...query, limit: Paths.PAGE, after }, signal))
 
 /** The signed-in user, and the session with its role and scopes in the account. */
 export const session = queryOptions({
@@ -87,36 +65,37 @@ export const session = queryOptions({
   },
 })
 
-export const account = read<Account>(["account"], "/account")
+export const account = read<Records.Account>(["account"], "/account")
 
-export const apiKeys = read<Page<ApiKey>>(["api-keys"], "/api-keys")
+export const apiKeys = read<Records.Page<Records.ApiKey>>(["api-keys"], "/api-keys")
 
-export const domains = read<Page<Domain>>(["domains"], "/domains")
+export const domains = read<Records.Page<Records.Domain>>(["domains"], "/domains")
 
-export const domain = (name: string) => read<Domain>(["domains", name], `/domains/${encodeURIComponent(name)}`)
+export const domain = (name: string) => read<Records.Domain>(["domains", name], `/domains/${encodeURIComponent(name)}`)
 
 export const RECENT_EMAILS = 6
-export const recentEmails = read<Page<Email>>(["recent"], "/email/logs", { limit: RECENT_EMAILS })
+export const recentEmails = read<Records.Page<Records.Email>>(["recent"], "/email/logs", { limit: RECENT_EMAILS })
 
 /** Numbers of unfinished emails. */
-export const queue = read<AccountQueue>(["queue"], "/dashboard/queue")
+export const queue = read<Records.AccountQueue>(["queue"], "/dashboard/queue")
 
-export const newestReceived = read<Page<InboundEmail>>(["newest-received"], "/inbound", { limit: 1 })
+export const newestReceived = read<Records.Page<Records.InboundEmail>>(["newest-received"], "/inbound", { limit: 1 })
 
-export const email = (id: string) => read<EmailWithContent>(["email", id], `/email/logs/${id}`)
+export const email = (id: string) => read<Records.EmailWithContent>(["email", id], `/email/logs/${id}`)
 
-export const emailEvents = (id: string) => read<Page<EventRecord>>(["email", id, "events"], `/email/logs/${id}/events`)
+export const emailEvents = (id: string) =>
+  read<Records.Page<Records.EventRecord>>(["email", id, "events"], `/email/logs/${id}/events`)
 
-export const savedViews = read<{ readonly data: ReadonlyArray<SavedView> }>(["saved-views"], "/dashboard/views")
+export const savedViews = read<{ readonly data: ReadonlyArray<Records.SavedView> }>(["saved-views"], "/dashboard/views")
 
 export const sandboxPage = (q: string, after: string | undefined, signal?: AbortSignal) =>
-  Api.get<Page<SandboxMessage>>("/sandbox/messages", { limit: Paths.PAGE, after, q }, signal)
+  Api.get<Records.Page<Records.SandboxMessage>>("/sandbox/messages", { limit: Paths.PAGE, after, q }, signal)
 
 /** The mail of the sandbox that a search finds; all of it for an empty one. */
 export const sandbox = (q: string) => pages(["sandbox", "list", q], (after, signal) => sandboxPage(q, after, signal))
 
 export const sandboxMessage = (id: string) =>
-  readOnce<SandboxMessageWithContent>(["sandbox", id], `/sandbox/messages/${id}`)
+  readOnce<Records.SandboxMessageWithContent>(["sandbox", id], `/sandbox/messages/${id}`)
 
 export const raw = (id: string) => page(Mode.withMode(`/preview/emails/${id}/raw`))
 
@@ -132,18 +111,20 @@ export const page = (path: string) =>
     },
   })
 
-export const webhooks = read<Page<Webhook>>(["webhooks"], "/webhooks")
+export const webhooks = read<Records.Page<Records.Webhook>>(["webhooks"], "/webhooks")
 
-export const webhook = (id: string) => read<Webhook>(["webhooks", id], `/webhooks/${id}`)
+export const webhook = (id: string) => read<Records.Webhook>(["webhooks", id], `/webhooks/${id}`)
 
 /** Key of all lists of the deliveries of a webhook, whatever their filter. */
 export const deliveriesOf = (id: string) => ["webhooks", id, "deliveries"]
 
 export const deliveries = (id: string, filter: { readonly status?: string; readonly called?: "true" }) =>
-  listOf<Page<Delivery>>([...deliveriesOf(id), "list", filter], `/webhooks/${id}/deliveries`, { ...filter })
+  listOf<Records.Page<Records.Delivery>>([...deliveriesOf(id), "list", filter], `/webhooks/${id}/deliveries`, {
+    ...filter,
+  })
 
 export const delivery = (webhookId: string, id: string) =>
-  read<DeliveryDetail>(["webhooks", webhookId, "deliveries", id], `/webhooks/${webhookId}/deliveries/${id}`)
+  read<Records.DeliveryDetail>(["webhooks", webhookId, "deliveries", id], `/webhooks/${webhookId}/deliveries/${id}`)
 
 /** Key of all lists of suppressions, whatever their filters. */
 export const SUPPRESSIONS = ["suppressions"]
@@ -156,19 +137,23 @@ export interface SuppressionFilters {
 }
 
 export const suppressions = (filters: SuppressionFilters = {}) =>
-  listOf<Page<Suppression>>([...SUPPRESSIONS, filters], "/suppressions", { ...filters })
+  listOf<Records.Page<Records.Suppression>>([...SUPPRESSIONS, filters], "/suppressions", { ...filters })
 
 /** The current suppression of an address; null if it is not suppressed. A list, because a missing one is no error. */
 export const suppressionOf = (address: string) =>
   queryOptions({
     queryKey: [...SUPPRESSIONS, "of", address],
     queryFn: async ({ signal }) => {
-      const found = await Api.get<Page<Suppression>>("/suppressions", { q: address, limit: Paths.PAGE }, signal)
+      const found = await Api.get<Records.Page<Records.Suppression>>(
+        "/suppressions",
+        { q: address, limit: Paths.PAGE },
+        signal,
+      )
       return found.data.find(({ email }) => email.toLowerCase() === address.toLowerCase()) ?? null
     },
   })
 
-export const members = read<Page<Member>>(["members"], "/members")
+export const members = read<Records.Page<Records.Member>>(["members"], "/members")
 
 interface AuditFilters {
   readonly q?: string
@@ -178,32 +163,37 @@ interface AuditFilters {
 }
 
 export const audit = (filters: AuditFilters = {}) =>
-  listOf<Page<AuditEntry>>(["audit", filters], "/audit", { ...filters })
+  listOf<Records.Page<Records.AuditEntry>>(["audit", filters], "/audit", { ...filters })
 
 export const requests = (filters: RequestFilters) =>
-  listOf<Page<Request> & { readonly not_kept: ReadonlyArray<NotKeptRequests> }>(["requests", filters], "/requests", {
-    ...filters,
-    ...(filters.path === undefined ? {} : { path: pathOf(filters.path) }),
-  })
+  listOf<Records.Page<Records.Request> & { readonly not_kept: ReadonlyArray<Records.NotKeptRequests> }>(
+    ["requests", filters],
+    "/requests",
+    {
+      ...filters,
+      ...(filters.path === undefined ? {} : { path: pathOf(filters.path) }),
+    },
+  )
 
 /** A request never changes. */
-export const request = (id: string) => readOnce<RequestDetail>(["request", id], `/requests/${encodeURIComponent(id)}`)
+export const request = (id: string) =>
+  readOnce<Records.RequestDetail>(["request", id], `/requests/${encodeURIComponent(id)}`)
 
 export const stats = (from: string, to: string, groupBy: string) => ({
-  ...read<Stats>(["stats", from, to, groupBy], "/stats", { from, to, group_by: groupBy }),
+  ...read<Records.Stats>(["stats", from, to, groupBy], "/stats", { from, to, group_by: groupBy }),
   placeholderData: keepPreviousData,
 })
 
 /** Templates that are known by name; a list shows the ids of others. */
 const MAX_NAMED_TEMPLATES = 100
 /** The newest templates, for their names. */
-export const templates = read<Page<ListedTemplate>>(["templates", "named"], "/templates", {
+export const templates = read<Records.Page<Records.ListedTemplate>>(["templates", "named"], "/templates", {
   kind: "template",
   limit: MAX_NAMED_TEMPLATES,
 })
 
-export const thread = (id: string) => read<Thread>(["threads", id], `/threads/${id}`)
+export const thread = (id: string) => read<Records.Thread>(["threads", id], `/threads/${id}`)
 
 /** The newest mail that answers an email. */
 export const answerTo = (email_id: string) =>
-  read<Page<InboundEmail>>(["received", "of", email_id], "/inbound", { email_id, limit: 1 })
+  read<Records.Page<Records.InboundEmail>>(["received", "of", email_id], "/inbound", { email_id, limit: 1 })

@@ -9,11 +9,9 @@ import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
-import { formatBytes } from "../ui/display/formatBytes.ts"
 import { Tabs, type Tab } from "../ui/layout/Tabs.tsx"
 import { EmailWebhooks } from "./EmailWebhooks.tsx"
-import { UntrustedText } from "../ui/display/UntrustedText.tsx"
-import { HeaderList, HtmlFrame, PlainText, Source } from "./compose/MessageParts.tsx"
+import { Attachments, HeaderList, HtmlFrame, PlainText, Source } from "./compose/MessageParts.tsx"
 
 interface Props {
   readonly email: EmailWithContent
@@ -35,13 +33,27 @@ export const EmailContent = ({ email, events }: Props) => {
       </Panel>
     )
   const { attachments, html, text } = content
+  const link = ({ filename }: (typeof attachments)[number], index: number) => (
+    <a
+      href={Mode.withMode(`/preview/emails/${id}/attachments/${index}`)}
+      download={filename}
+      className="inline-flex h-7 items-center gap-1.5 rounded-lg border border-line-strong px-2.5 text-xs font-medium hover:bg-hover"
+    >
+      <Download size={13} aria-hidden />
+      Download
+    </a>
+  )
   const tabs: ReadonlyArray<Tab> = [
     ...(html === null ? [] : [{ name: "Preview", content: () => <HtmlFrame id={id} html={html} /> }]),
     ...(text === null ? [] : [{ name: "Text", content: () => <PlainText text={text} /> }]),
     ...(html === null ? [] : [{ name: "HTML", content: () => <Source text={html} label="HTML source" /> }]),
     { name: "Headers", content: () => <MessageSource email={email} part="headers" /> },
     { name: "Raw", content: () => <MessageSource email={email} part="raw" /> },
-    { name: "Attachments", count: attachments.length, content: () => <Attachments email={email} /> },
+    {
+      name: "Attachments",
+      count: attachments.length,
+      content: () => <Attachments files={attachments} download={link} />,
+    },
     ...(canSeeWebhooks
       ? [{ name: "Webhooks", content: () => <EmailWebhooks emailId={id} events={events.length} /> }]
       : []),
@@ -100,31 +112,3 @@ const headersIn = (source: string) =>
     .split(/\r?\n(?![ \t])/u)
     .map((line) => line.replaceAll(/\r?\n/gu, ""))
     .map((line) => ({ name: line.slice(0, line.indexOf(":")), value: line.slice(line.indexOf(":") + 1).trim() }))
-
-const Attachments = ({ email }: { readonly email: EmailWithContent }) => {
-  const attachments = email.content?.attachments ?? []
-  if (attachments.length === 0) return <p className="p-8 text-center text-sm text-ink-3">No attachments.</p>
-  return (
-    <ul className="divide-y divide-line">
-      {attachments.map((file, index) => (
-        <li key={index} className="flex items-center gap-3 px-4 py-3 text-sm">
-          <span className="min-w-0 grow">
-            <UntrustedText className="block truncate" text={file.filename} />
-            <span className="block truncate text-xs text-ink-3">
-              {file.content_type} · {formatBytes(file.size_bytes)}
-              {file.content_id === null ? "" : ` · inline as cid:${file.content_id}`}
-            </span>
-          </span>
-          <a
-            href={Mode.withMode(`/preview/emails/${email.id}/attachments/${index}`)}
-            download={file.filename}
-            className="inline-flex h-7 items-center gap-1.5 rounded-lg border border-line-strong px-2.5 text-xs font-medium hover:bg-hover"
-          >
-            <Download size={13} aria-hidden />
-            Download
-          </a>
-        </li>
-      ))}
-    </ul>
-  )
-}

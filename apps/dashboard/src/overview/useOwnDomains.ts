@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import * as Api from "../api/Api.ts"
 import type { Email, Page, StatsRow } from "../api/Records.ts"
+import * as SearchedStatus from "@waybill/domain/search/SearchedStatus"
 
 /** Emails that are counted: a page of the log, because the statistics count large providers only. */
 const MAX_COUNTED = 100
@@ -39,26 +40,15 @@ export const useOwnDomains = (from: string, to: string, isWanted: boolean): OwnD
   }
 }
 
-const rowOf = (domain: string, recipients: Email["recipients"]): CountedRow => {
-  const countOf = (status: Email["status"]) => recipients.filter((recipient) => recipient.status === status).length
-  return {
-    domain,
-    tag: null,
-    provider: null,
-    api_key_id: null,
-    accepted: recipients.length,
-    opened: 0,
-    clicked: 0,
-    recipient_counts: {
-      queued: countOf("queued"),
-      sent: countOf("sent"),
-      delivered: countOf("delivered"),
-      deferred: countOf("deferred"),
-      bounced: countOf("bounced"),
-      failed: countOf("failed"),
-      suppressed: countOf("suppressed"),
-      canceled: countOf("canceled"),
-      complained: countOf("complained"),
-    },
-  }
-}
+const rowOf = (domain: string, recipients: Email["recipients"]): CountedRow => ({
+  domain,
+  tag: null,
+  provider: null,
+  api_key_id: null,
+  accepted: recipients.length,
+  opened: 0,
+  clicked: 0,
+  recipient_counts: Object.fromEntries(
+    SearchedStatus.OF_RECIPIENTS.map((each) => [each, recipients.filter(({ status }) => status === each).length]),
+  ) as CountedRow["recipient_counts"],
+})

@@ -5,7 +5,7 @@ import { useState } from "react"
 import type { InboundEmailWhole } from "../api/Records.ts"
 import * as Mode from "../api/Mode.ts"
 import { Conversation } from "../emails/Conversation.tsx"
-import { HeaderList, HtmlFrame, PlainText } from "../emails/compose/MessageParts.tsx"
+import { Attachments, HeaderList, HtmlFrame, PlainText } from "../emails/compose/MessageParts.tsx"
 import { ReceiptMenu } from "../receipts/ReceiptMenu.tsx"
 import { useHasScope } from "../session/useHasScope.ts"
 import { Button, IconButton } from "../ui/controls/Button.tsx"
@@ -31,6 +31,16 @@ export const ReceivedMail = ({ id, onDelete }: Props) => {
   const canSend = useHasScope("email:send")
   const { html } = mail
   const [replying, setReplying] = useState(false)
+  const link = (file: InboundEmailWhole["attachments"][number]) => (
+    <a
+      href={`/v1${Mode.withMode(`/inbound/${id}/attachments/${file.id}`)}`}
+      download
+      aria-label={`Download ${file.filename}`}
+      className="rounded p-1.5 text-ink-2 hover:bg-hover"
+    >
+      <Download size={16} />
+    </a>
+  )
   const tabs: ReadonlyArray<Tab> = [
     ...(mail.stripped_text === null
       ? []
@@ -41,7 +51,11 @@ export const ReceivedMail = ({ id, onDelete }: Props) => {
     { name: "Routes", count: mail.routes.length + mail.forwards.length, content: () => <RoutesApplied mail={mail} /> },
     { name: "Sender", content: () => <HeaderList headers={findingsOf(mail)} /> },
     { name: "Headers", content: () => <HeaderList headers={mail.headers} /> },
-    { name: "Attachments", count: mail.attachments.length, content: () => <Attachments mail={mail} /> },
+    {
+      name: "Attachments",
+      count: mail.attachments.length,
+      content: () => <Attachments files={mail.attachments} download={link} />,
+    },
   ]
   return (
     <Panel className="min-w-0 overflow-hidden">
@@ -121,29 +135,3 @@ const findingsOf = ({ auth, automatic, envelope }: InboundEmailWhole) => [
   { name: "TLS", value: envelope.tls ?? "none" },
   { name: "Written by", value: automatic === null ? "a person" : automatic.replace("_", " ") },
 ]
-
-const Attachments = ({ mail }: { readonly mail: InboundEmailWhole }) =>
-  mail.attachments.length === 0 ? (
-    <p className="p-8 text-center text-sm text-ink-3">No attachments.</p>
-  ) : (
-    <ul className="divide-y divide-line">
-      {mail.attachments.map((file) => (
-        <li key={file.id} className="flex items-center gap-3 px-4 py-3 text-sm">
-          <span className="min-w-0 grow">
-            <UntrustedText className="block truncate" text={file.filename} />
-            <span className="block truncate text-xs text-ink-3">
-              {file.content_type} · {formatBytes(file.size_bytes)}
-            </span>
-          </span>
-          <a
-            href={`/v1${Mode.withMode(`/inbound/${mail.id}/attachments/${file.id}`)}`}
-            download
-            aria-label={`Download ${file.filename}`}
-            className="rounded p-1.5 text-ink-2 hover:bg-hover"
-          >
-            <Download size={16} />
-          </a>
-        </li>
-      ))}
-    </ul>
-  )

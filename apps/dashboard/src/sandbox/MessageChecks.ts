@@ -43,25 +43,20 @@ const isBroken = ({ href }: Link): boolean => {
 
 const kilobytes = (bytes: number): string => `${(bytes / 1024).toFixed(1)} KB`
 
+const check = (level: Check["level"], name: string, message: string): Check => ({ level, name, message })
+
 const bodyChecks = ({ html, text }: SandboxMessageWithContent): ReadonlyArray<Check> => {
   const bytes = new TextEncoder().encode(html ?? "").length
+  const limit = kilobytes(GMAIL_CLIP_BYTES)
   return [
     text === null || text.trim() === ""
-      ? { name: "Text part", level: "warn", message: "Missing. Some mail clients need it, and spam filters expect it." }
-      : { name: "Text part", level: "good", message: "Present, for mail clients without HTML." },
+      ? check("warn", "Text part", "Missing. Some mail clients need it, and spam filters expect it.")
+      : check("good", "Text part", "Present, for mail clients without HTML."),
     html === null
-      ? { name: "HTML part", level: "note", message: "None. The message is plain text." }
+      ? check("note", "HTML part", "None. The message is plain text.")
       : bytes > GMAIL_CLIP_BYTES
-        ? {
-            name: "Size",
-            level: "warn",
-            message: `The HTML is ${kilobytes(bytes)}. Gmail clips messages over ${kilobytes(GMAIL_CLIP_BYTES)}.`,
-          }
-        : {
-            name: "Size",
-            level: "good",
-            message: `The HTML is ${kilobytes(bytes)}, below the ${kilobytes(GMAIL_CLIP_BYTES)} at which Gmail clips messages.`,
-          },
+        ? check("warn", "Size", `The HTML is ${kilobytes(bytes)}. Gmail clips messages over ${limit}.`)
+        : check("good", "Size", `The HTML is ${kilobytes(bytes)}, below the ${limit} at which Gmail clips messages.`),
   ]
 }
 
@@ -69,46 +64,39 @@ const imageChecks = ({ attachments, html }: SandboxMessageWithContent): Readonly
   if (html === null) return []
   const images = [...documentOf(html).querySelectorAll("img")]
   if (images.length === 0) return []
-  const withoutAlt = images.filter((image) => image.getAttribute("alt") === null)
+  const without = images.filter((image) => image.getAttribute("alt") === null).length
   const contentIds = new Set(attachments.map(({ content_id }) => (content_id ?? "").replace(/^<|>$/gu, "")))
   const missing = images
     .map((image) => image.getAttribute("src") ?? "")
     .filter((src) => src.startsWith("cid:") && !contentIds.has(decodeURIComponent(src.slice(4))))
+  const lacking = `${without} of ${images.length} images have no alt text, which is shown while images are blocked.`
   return [
-    withoutAlt.length > 0
-      ? {
-          name: "Alt text",
-          level: "warn",
-          message: `${withoutAlt.length} of ${images.length} images have no alt text, which is shown while images are blocked.`,
-        }
-      : { name: "Alt text", level: "good", message: "All images have alt text." },
-    ...(missing.length > 0
-      ? [{ name: "Inline images", level: "warn" as const, message: `No attachment for ${missing.join(", ")}.` }]
-      : []),
+    without > 0 ? check("warn", "Alt text", lacking) : check("good", "Alt text", "All images have alt text."),
+    ...(missing.length > 0 ? [check("warn", "Inline images", `No attachment for ${missing.join(", ")}.`)] : []),
   ]
 }
 
 const linkChecks = (mail: SandboxMessageWithContent): ReadonlyArray<Check> => {
   const links = linksOf(mail)
   if (links.length === 0) return []
-  const broken = links.filter(isBroken)
-  const withoutText = links.filter(({ text }) => text === "")
+  const broken = links.filter(isBroken).map(({ href }) => (href === "" ? "(empty)" : href))
+  const withoutText = links.filter(({ text }) => text === "").length
+  const valid = `${links.length} ${links.length === 1 ? "link has a valid address" : "links have valid addresses"}`
   return [
     broken.length > 0
-      ? {
-          name: "Links",
-          level: "warn",
-          message: `These links will not work for recipients: ${broken.map(({ href }) => (href === "" ? "(empty)" : href)).join(", ")}`,
-        }
-      : {
-          name: "Links",
-          level: "good",
-          message: `${links.length} ${links.length === 1 ? "link has a valid address" : "links have valid addresses"}. Waybill does not request them.`,
-        },
-    ...(withoutText.length > 0
-      ? [{ name: "Link text", level: "note" as const, message: `Links without text: ${withoutText.length}.` }]
-      : []),
+      ? check("warn", "Links", `These links will not work for recipients: ${broken.join(", ")}`)
+      : check("good", "Links", `${valid}. Waybill does not request them.`),
+    ...(withoutText > 0 ? [check("note", "Link text", `Links without text: ${withoutText}.`)] : []),
   ]
+}
+
+const domainCheck = (domain: string, status: string | undefined): Check => {
+  if (status === undefined) return check("warn", "Domain", `${domain} is no longer one of your domains.`)
+  if (/(?:^|\.)(?:test|example|invalid|localhost)$/u.test(domain))
+    return check("note", "Domain", `${domain} is reserved for tests. Add your own domain to deliver mail.`)
+  return status === "verified"
+    ? check("good", "Domain", `${domain} is verified.`)
+    : check("warn", "Domain", `${domain} is ${status}. Outside the sandbox this message would not be sent.`)
 }
 
 const envelopeChecks = (
@@ -116,54 +104,37 @@ const envelopeChecks = (
   domains: ReadonlyMap<string, string>,
 ): ReadonlyArray<Check> => {
   const header = (name: string) => mail.headers.find((each) => each.name.toLowerCase() === name)?.value ?? ""
+  if (!mail.livemode) return [check("note", "Sender", "Test mail may come from any domain and is not signed.")]
   const domain = /@([^>\s]+)/u.exec(header("from"))?.[1]?.toLowerCase() ?? ""
-  const status = domains.get(domain)
-  if (!mail.livemode)
-    return [
-      { name: "Sender", level: "note", message: "Test mail may come from any domain and is not signed." },
-      subjectCheck(mail),
-    ]
-  const isReserved = /(?:^|\.)(?:test|example|invalid|localhost)$/u.test(domain)
+  const signature = header("dkim-signature")
   return [
-    status === undefined
-      ? { name: "Domain", level: "warn", message: `${domain} is no longer one of your domains.` }
-      : isReserved
-        ? {
-            name: "Domain",
-            level: "note",
-            message: `${domain} is reserved for tests. Add your own domain to deliver mail.`,
-          }
-        : status === "verified"
-          ? { name: "Domain", level: "good", message: `${domain} is verified.` }
-          : {
-              name: "Domain",
-              level: "warn",
-              message: `${domain} is ${status}. Outside the sandbox this message would not be sent.`,
-            },
-    header("dkim-signature") === ""
-      ? { name: "Signature", level: "warn", message: "No DKIM signature." }
-      : {
-          name: "Signature",
-          level: "good",
-          message: `DKIM signature of ${/\bd=([^;\s]+)/u.exec(header("dkim-signature"))?.[1] ?? domain}.`,
-        },
-    subjectCheck(mail),
+    domainCheck(domain, domains.get(domain)),
+    signature === ""
+      ? check("warn", "Signature", "No DKIM signature.")
+      : check("good", "Signature", `DKIM signature of ${/\bd=([^;\s]+)/u.exec(signature)?.[1] ?? domain}.`),
   ]
 }
 
-const subjectCheck = ({ subject }: SandboxMessageWithContent): Check =>
-  subject.trim() === ""
-    ? { name: "Subject", level: "warn", message: "Empty." }
-    : subject.length > LONG_SUBJECT_CHARS
-      ? { name: "Subject", level: "note", message: `${subject.length} characters. Most mail clients truncate it.` }
-      : { name: "Subject", level: "good", message: `${subject.length} characters.` }
+const subjectCheck = ({ subject }: SandboxMessageWithContent): Check => {
+  if (subject.trim() === "") return check("warn", "Subject", "Empty.")
+  const length = `${subject.length} characters.`
+  return subject.length > LONG_SUBJECT_CHARS
+    ? check("note", "Subject", `${length} Most mail clients truncate it.`)
+    : check("good", "Subject", length)
+}
 
 /** Checks a message without network requests. Warnings come first. */
 export const checksOf = (
   mail: SandboxMessageWithContent,
   domains: ReadonlyMap<string, string>,
 ): ReadonlyArray<Check> => {
-  const checks = [...bodyChecks(mail), ...envelopeChecks(mail, domains), ...imageChecks(mail), ...linkChecks(mail)]
+  const checks = [
+    ...bodyChecks(mail),
+    ...envelopeChecks(mail, domains),
+    subjectCheck(mail),
+    ...imageChecks(mail),
+    ...linkChecks(mail),
+  ]
   const order = { warn: 0, note: 1, good: 2 }
   return checks.toSorted((a, b) => order[a.level] - order[b.level])
 }

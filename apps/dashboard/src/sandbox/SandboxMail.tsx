@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router"
 import { CircleCheck, Download, Info, Trash2, TriangleAlert } from "lucide-react"
 import * as Queries from "../api/Queries.ts"
 import type { SandboxMessageWithContent } from "../api/Records.ts"
-import { HeaderList, HtmlFrame, PlainText, Source } from "../emails/compose/MessageParts.tsx"
+import { Attachments, HeaderList, HtmlFrame, PlainText, Source } from "../emails/compose/MessageParts.tsx"
 import { formatBytes } from "../ui/display/formatBytes.ts"
 import { IconButton } from "../ui/controls/Button.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
@@ -11,17 +11,11 @@ import { Tabs, type Tab } from "../ui/layout/Tabs.tsx"
 import { formatDateTime } from "../ui/display/Time.tsx"
 import * as MessageChecks from "./MessageChecks.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import { download } from "../ui/display/download.ts"
 
 const bytesOf = (base64: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))
 
-const download = (filename: string, base64: string, type: string): void => {
-  const url = URL.createObjectURL(new Blob([bytesOf(base64)], { type }))
-  const link = document.createElement("a")
-  link.href = url
-  link.download = filename
-  link.click()
-  URL.revokeObjectURL(url)
-}
+const blobOf = (base64: string, type: string): Blob => new Blob([bytesOf(base64)], { type })
 
 /** One message of the sandbox with its checks. `onDelete` is undefined if the user may only read. */
 export const SandboxMail = ({ id, onDelete }: { readonly id: string; readonly onDelete: (() => void) | undefined }) => {
@@ -33,6 +27,14 @@ export const SandboxMail = ({ id, onDelete }: { readonly id: string; readonly on
     new Map((domains?.data ?? []).map(({ name, status }) => [name as string, status as string])),
   )
   const warnings = checks.filter(({ level }) => level === "warn").length
+  const button = ({ content, filename }: SandboxMessageWithContent["attachments"][number]) => (
+    <IconButton
+      label={`Download ${filename ?? "file"}`}
+      onClick={() => download(blobOf(content, "application/octet-stream"), filename ?? "attachment")}
+    >
+      <Download size={16} />
+    </IconButton>
+  )
   const tabs: ReadonlyArray<Tab> = [
     ...(html === null ? [] : [{ name: "Preview", content: () => <HtmlFrame id={id} html={html} /> }]),
     ...(mail.text === null ? [] : [{ name: "Text", content: () => <PlainText text={mail.text ?? ""} /> }]),
@@ -43,8 +45,13 @@ export const SandboxMail = ({ id, onDelete }: { readonly id: string; readonly on
       name: "Raw",
       content: () => <Source text={new TextDecoder().decode(bytesOf(mail.raw))} label="Message source" />,
     },
-    { name: "Attachments", count: mail.attachments.length, content: () => <Attachments mail={mail} /> },
+    {
+      name: "Attachments",
+      count: mail.attachments.length,
+      content: () => <Attachments files={mail.attachments} download={button} />,
+    },
   ]
+  const save = () => download(blobOf(mail.raw, "message/rfc822"), `${id}.eml`)
   return (
     <Panel className="min-w-0 overflow-hidden">
       <header className="flex items-start gap-3 p-4">
@@ -63,7 +70,7 @@ export const SandboxMail = ({ id, onDelete }: { readonly id: string; readonly on
             </Link>
           </p>
         </div>
-        <IconButton label="Download message" onClick={() => download(`${id}.eml`, mail.raw, "message/rfc822")}>
+        <IconButton label="Download message" onClick={save}>
           <Download size={16} />
         </IconButton>
         {onDelete === undefined ? undefined : (
@@ -121,27 +128,3 @@ const Links = ({ mail }: { readonly mail: SandboxMessageWithContent }) => {
     </ul>
   )
 }
-
-const Attachments = ({ mail }: { readonly mail: SandboxMessageWithContent }) =>
-  mail.attachments.length === 0 ? (
-    <p className="p-8 text-center text-sm text-ink-3">No attachments.</p>
-  ) : (
-    <ul className="divide-y divide-line">
-      {mail.attachments.map((file, index) => (
-        <li key={index} className="flex items-center gap-3 px-4 py-3 text-sm">
-          <span className="min-w-0 grow">
-            <UntrustedText className="block truncate" text={file.filename ?? "Unnamed file"} />
-            <span className="block truncate text-xs text-ink-3">
-              {file.content_type} · {formatBytes(file.size_bytes)}
-            </span>
-          </span>
-          <IconButton
-            label={`Download ${file.filename ?? "file"}`}
-            onClick={() => download(file.filename ?? "attachment", file.content, "application/octet-stream")}
-          >
-            <Download size={16} />
-          </IconButton>
-        </li>
-      ))}
-    </ul>
-  )

@@ -10,6 +10,7 @@ import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { TextField } from "../ui/controls/Field.tsx"
 import { SignInLayout } from "./SignInLayout.tsx"
 import { TwoFactorStep } from "./TwoFactorStep.tsx"
+import { useForm } from "../ui/controls/useForm.ts"
 
 /** Browsers bind a passkey to a domain name, so passkeys do not work on a page opened by IP address. */
 const hasPasskeys = "PublicKeyCredential" in window && window.location.hostname === instance.passkeyDomain
@@ -29,16 +30,15 @@ export const SignIn = () => {
   const search = useSearch({ from: "/sign-in" })
   const navigate = useNavigate()
   const client = useQueryClient()
-  const [email, setEmail] = useState("")
-  const [password, setPassword] = useState("")
   const [needsCode, setNeedsCode] = useState(search.second === true)
   const enter = async () => {
     client.clear()
     await navigate({ to: search.next ?? "/", replace: true })
   }
-  const byPassword = useMutation({
-    mutationFn: () => Auth.signIn(email, password),
-    onSuccess: ({ twoFactorRedirect }) => (twoFactorRedirect === true ? setNeedsCode(true) : enter()),
+  const form = useForm({
+    initial: { email: "", password: "" },
+    send: ({ email, password }) => Auth.signIn(email, password),
+    onSent: ({ twoFactorRedirect }) => (twoFactorRedirect === true ? setNeedsCode(true) : enter()),
   })
   const byPasskey = useMutation({ mutationFn: Auth.signInWithPasskey, onSuccess: enter })
   const byOidc = useMutation({ mutationFn: () => Auth.signInWithOidc(search.next ?? "/") })
@@ -50,16 +50,10 @@ export const SignIn = () => {
           (Object.hasOwn(OIDC_ERRORS, search.error) ? OIDC_ERRORS[search.error] : undefined) ??
             `Your provider returned an error: ${search.error}.`,
         )
-  const error = byPassword.error ?? byPasskey.error ?? byOidc.error ?? oidcError
+  const error = form.error ?? byPasskey.error ?? byOidc.error ?? oidcError
   return (
     <SignInLayout title="Sign in to Waybill">
-      <form
-        className="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          byPassword.mutate()
-        }}
-      >
+      <form className="flex flex-col gap-4" onSubmit={form.onSubmit}>
         <TextField
           label="Email"
           type="email"
@@ -67,8 +61,7 @@ export const SignIn = () => {
           autoComplete="username webauthn"
           autoFocus
           required
-          value={email}
-          onChange={(event) => setEmail(event.target.value)}
+          {...form.input("email")}
         />
         <TextField
           label="Password"
@@ -76,11 +69,10 @@ export const SignIn = () => {
           name="password"
           autoComplete="current-password"
           required
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
+          {...form.input("password")}
         />
         <ErrorMessage error={error} />
-        <Button type="submit" variant="primary" busy={byPassword.isPending} className="h-9">
+        <Button type="submit" variant="primary" busy={form.isPending} className="h-9">
           Sign in
         </Button>
       </form>

@@ -8,13 +8,12 @@ import { SignInLayout } from "./SignInLayout.tsx"
 
 const DIGITS = 6
 
-export const TwoFactorStep = ({
-  onBack,
-  onVerified,
-}: {
+interface Props {
   readonly onVerified: () => void
   readonly onBack: () => void
-}) => {
+}
+
+export const TwoFactorStep = ({ onBack, onVerified }: Props) => {
   const [code, setCode] = useState("")
   const [trust, setTrust] = useState(false)
   const [isBackup, setIsBackup] = useState(false)

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { ApiError } from "../api/ApiError.ts"
@@ -9,6 +9,7 @@ import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { TextField } from "../ui/controls/Field.tsx"
 import { Skeleton } from "../ui/feedback/Skeleton.tsx"
 import { SignInLayout } from "./SignInLayout.tsx"
+import { useForm } from "../ui/controls/useForm.ts"
 
 const MIN_CHARS = 12
 
@@ -22,7 +23,7 @@ export const Welcome = () => {
     queryFn: () => Auth.linkOwner(token),
   })
   if (owner.isError && owner.error instanceof ApiError && owner.error.status === 400)
-    return owner.error.reason === "used_token" ? <UsedLink /> : <ExpiredLink />
+    return <DeadLink isUsed={owner.error.reason === "used_token"} />
   return (
     <SignInLayout
       title="Welcome to Waybill"
@@ -46,44 +47,36 @@ export const Welcome = () => {
   )
 }
 
-const UsedLink = () => (
+/** A link that sets no password any more. */
+const DeadLink = ({ isUsed }: { readonly isUsed: boolean }) => (
   <SignInLayout
-    title="This link was already used"
-    hint="A password was set with it. Sign in with that password, or ask an owner of the account for a new link."
+    title={isUsed ? "This link was already used" : "This link has expired"}
+    hint={
+      isUsed
+        ? "A password was set with it. Sign in with that password, or ask an owner of the account for a new link."
+        : "It was valid for a limited time, or a newer one replaced it. Ask an owner of the account for a new link."
+    }
   >
-    <ToSignIn />
+    <Link
+      to="/sign-in"
+      className="flex h-9 items-center justify-center rounded-lg bg-solid text-sm font-medium text-solid-ink hover:bg-solid-hover"
+    >
+      Go to sign-in
+    </Link>
   </SignInLayout>
-)
-
-const ExpiredLink = () => (
-  <SignInLayout
-    title="This link has expired"
-    hint="It was valid for a limited time, or a newer one replaced it. Ask an owner of the account for a new link."
-  >
-    <ToSignIn />
-  </SignInLayout>
-)
-
-const ToSignIn = () => (
-  <Link
-    to="/sign-in"
-    className="flex h-9 items-center justify-center rounded-lg bg-solid text-sm font-medium text-solid-ink hover:bg-solid-hover"
-  >
-    Go to sign-in
-  </Link>
 )
 
 const ChoosePassword = ({ email, token }: { readonly email: string; readonly token: string }) => {
   const navigate = useNavigate()
   const client = useQueryClient()
-  const [password, setPassword] = useState("")
-  const set = useMutation({
-    mutationFn: async () => {
+  const form = useForm({
+    initial: { password: "" },
+    send: async ({ password }) => {
       await Auth.setPassword(token, password)
       // The password is set; if signing in fails now, the sign-in screen says why.
       return await Auth.signIn(email, password).catch(() => undefined)
     },
-    onSuccess: async (signedIn) => {
+    onSent: async (signedIn) => {
       client.clear()
       if (signedIn === undefined) await navigate({ to: "/sign-in", replace: true })
       else if (signedIn.twoFactorRedirect === true)
@@ -91,15 +84,10 @@ const ChoosePassword = ({ email, token }: { readonly email: string; readonly tok
       else await navigate({ to: "/", replace: true })
     },
   })
+  const { password } = form.values
   const isShort = password !== "" && password.length < MIN_CHARS
   return (
-    <form
-      className="flex flex-col gap-4"
-      onSubmit={(event) => {
-        event.preventDefault()
-        set.mutate()
-      }}
-    >
+    <form className="flex flex-col gap-4" onSubmit={form.onSubmit}>
       {/* Lets password managers store the address with the password. */}
       <input type="hidden" autoComplete="username" value={email} readOnly />
       <TextField
@@ -110,16 +98,15 @@ const ChoosePassword = ({ email, token }: { readonly email: string; readonly tok
         required
         minLength={MIN_CHARS}
         hint={`At least ${MIN_CHARS} characters. A passphrase of a few words works well.`}
-        error={isShort ? `Enter ${MIN_CHARS - password.length} more characters.` : undefined}
-        value={password}
-        onChange={(event) => setPassword(event.target.value)}
+        {...form.input("password")}
+        error={isShort ? `Enter ${MIN_CHARS - password.length} more characters.` : form.errorOf("password")}
       />
-      <ErrorMessage error={set.error} />
+      <ErrorMessage error={form.error} />
       <Button
         type="submit"
         variant="primary"
         className="h-9"
-        busy={set.isPending}
+        busy={form.isPending}
         disabled={password.length < MIN_CHARS}
       >
         Set password and sign in

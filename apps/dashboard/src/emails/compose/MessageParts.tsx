@@ -1,6 +1,6 @@
 import { Image, ImageOff, Monitor, Moon, Smartphone, Sun } from "lucide-react"
 import { useQuery } from "@tanstack/react-query"
-import { useState } from "react"
+import { type ReactNode, useState } from "react"
 import * as Mode from "../../api/Mode.ts"
 import * as Queries from "../../api/Queries.ts"
 import { Button, IconButton } from "../../ui/controls/Button.tsx"
@@ -10,6 +10,7 @@ import { useWidth } from "../../ui/layout/useWidth.ts"
 import { PreviewFrame } from "./PreviewFrame.tsx"
 import { hasRemoteImages } from "./hasRemoteImages.ts"
 import { QueryResult } from "../../ui/feedback/QueryResult.tsx"
+import { formatBytes } from "../../ui/display/formatBytes.ts"
 
 /** Below this, the narrow layout of an email is easier to read than a scaled one. */
 const NARROW_PX = 480
@@ -93,3 +94,36 @@ export const HeaderList = ({
     ))}
   </dl>
 )
+
+interface Attachment {
+  readonly filename: string | null
+  readonly content_type: string
+  readonly size_bytes: number
+  readonly content_id?: string | null
+}
+
+interface AttachmentsProps<File> {
+  readonly files: ReadonlyArray<File>
+  /** Link or button that downloads a file. */
+  readonly download: (file: File, index: number) => ReactNode
+}
+
+export const Attachments = <File extends Attachment>({ download, files }: AttachmentsProps<File>) =>
+  files.length === 0 ? (
+    <p className="p-8 text-center text-sm text-ink-3">No attachments.</p>
+  ) : (
+    <ul className="divide-y divide-line">
+      {files.map((file, index) => (
+        <li key={index} className="flex items-center gap-3 px-4 py-3 text-sm">
+          <span className="min-w-0 grow">
+            <UntrustedText className="block truncate" text={file.filename ?? "Unnamed file"} />
+            <span className="block truncate text-xs text-ink-3">
+              {file.content_type} · {formatBytes(file.size_bytes)}
+              {file.content_id ? ` · inline as cid:${file.content_id}` : ""}
+            </span>
+          </span>
+          {download(file, index)}
+        </li>
+      ))}
+    </ul>
+  )

@@ -1,16 +1,7 @@
 import { queryOptions } from "@tanstack/react-query"
 import * as Api from "../../api/Api.ts"
 import * as Queries from "../../api/Queries.ts"
-import type {
-  ListedTemplate,
-  ListedTemplateVersion,
-  Page,
-  RenderedTemplate,
-  Stats,
-  TemplateRecord,
-  TemplateValidation,
-  TemplateVersion,
-} from "../../api/Records.ts"
+import type * as Records from "../../api/Records.ts"
 
 /** Key of all reads of templates. */
 export const ALL = ["templates"]
@@ -27,26 +18,30 @@ export interface TemplateFilters {
 }
 
 export const list = (filters: TemplateFilters) =>
-  Queries.listOf<Page<ListedTemplate>>([...ALL, "list", filters], "/templates", { ...filters })
+  Queries.listOf<Records.Page<Records.ListedTemplate>>([...ALL, "list", filters], "/templates", { ...filters })
 
 /** Layouts that are there to choose. */
 export const layouts = queryOptions({
   queryKey: [...ALL, "layouts"],
   queryFn: ({ signal }) =>
-    Api.get<Page<ListedTemplate>>("/templates", { kind: "layout", status: "published", limit: MAX_CHOICES }, signal),
+    Api.get<Records.Page<Records.ListedTemplate>>(
+      "/templates",
+      { kind: "layout", status: "published", limit: MAX_CHOICES },
+      signal,
+    ),
 })
 
-export const read = (id: string) => Api.get<TemplateRecord>(`/templates/${id}`)
+export const read = (id: string) => Api.get<Records.TemplateRecord>(`/templates/${id}`)
 
 export const template = (id: string) =>
   queryOptions({ queryKey: [...ALL, id], queryFn: () => read(id), refetchInterval: LOOK_EVERY_MS })
 
 export const versions = (id: string) =>
-  Queries.read<Page<ListedTemplateVersion>>([...ALL, id, "versions"], `/templates/${id}/versions`)
+  Queries.read<Records.Page<Records.ListedTemplateVersion>>([...ALL, id, "versions"], `/templates/${id}/versions`)
 
 /** A version never changes. */
 export const version = (id: string, number: number) =>
-  Queries.readOnce<TemplateVersion>([...ALL, id, "versions", number], `/templates/${id}/versions/${number}`)
+  Queries.readOnce<Records.TemplateVersion>([...ALL, id, "versions", number], `/templates/${id}/versions/${number}`)
 
 const DAY_MS = 86_400_000
 const COUNTED_DAYS = 30
@@ -57,11 +52,11 @@ export const counts = (id: string) =>
     queryKey: [...ALL, id, "counts"],
     queryFn: ({ signal }) => {
       const from = new Date(Date.now() - COUNTED_DAYS * DAY_MS).toISOString()
-      return Api.get<Stats>("/stats", { group_by: "template", template: id, from }, signal)
+      return Api.get<Records.Stats>("/stats", { group_by: "template", template: id, from }, signal)
     },
   })
 
-export const validate = (source: object) => Api.post<TemplateValidation>("/templates/validate", source)
+export const validate = (source: object) => Api.post<Records.TemplateValidation>("/templates/validate", source)
 
 export const render = (
   id: string,
@@ -71,4 +66,4 @@ export const render = (
     readonly variables?: object
     readonly locale: string | null
   },
-) => Api.post<RenderedTemplate>(`/templates/${id}/render`, rendering)
+) => Api.post<Records.RenderedTemplate>(`/templates/${id}/render`, rendering)
