@@ -29,7 +29,6 @@ const localPath = (value: unknown): string | undefined => {
 const withNew = (search: Record<string, unknown>): { readonly new?: true } =>
   search["new"] === true ? { new: true } : {}
 
-/** Search parameter of the selected record. */
 /** Reads the filters of a list from search parameters, and whether the dialog to create a record is open. */
 const withFilters =
   <Name extends string>(...names: ReadonlyArray<Name>) =>
@@ -104,21 +103,6 @@ const screen = <const Path extends string, Code extends Record<Name, RouteCompon
   validateSearch: (search: Record<string, unknown>) => Search = () => ({}) as Search,
 ) => createRoute({ getParentRoute: () => shell, path, component: lazyScreen(load, name), validateSearch })
 
-const overview = screen(
-  "/overview",
-  () => import("./overview/Overview.tsx"),
-  "Overview",
-  ({ range }): { readonly range?: TimeRange.RangeName } => (TimeRange.isName(range) ? { range } : {}),
-)
-const emails = screen(
-  "/emails",
-  () => import("./emails/Emails.tsx"),
-  "Emails",
-  (search): { readonly search?: string; readonly cancel?: true } => ({
-    ...EmailSearch.searchOf(search),
-    ...(search["cancel"] === true ? { cancel: true } : {}),
-  }),
-)
 const email = createRoute({
   getParentRoute: () => shell,
   path: "/emails/$id",
@@ -135,56 +119,6 @@ const email = createRoute({
   },
   component: lazyScreen(() => import("./emails/Email.tsx"), "Email"),
 })
-const sandbox = screen("/sandbox", () => import("./sandbox/Sandbox.tsx"), "Sandbox", withFilters("q", "id"))
-const received = screen("/received", () => import("./received/Received.tsx"), "Received", withFilters("q", "id"))
-const routes = screen("/routes", () => import("./routes/Routes.tsx"), "Routes", withNew)
-const requests = screen("/requests", () => import("./requests/Requests.tsx"), "Requests", requestFiltersOf)
-const request = screen("/requests/$id", () => import("./requests/Request.tsx"), "Request")
-const compose = screen("/compose", () => import("./emails/compose/Compose.tsx"), "Compose")
-const domains = screen("/domains", () => import("./domains/Domains.tsx"), "Domains", withFilters("q", "status"))
-const domain = screen("/domains/$name", () => import("./domains/Domain.tsx"), "Domain")
-const webhooks = screen("/webhooks", () => import("./webhooks/Webhooks.tsx"), "Webhooks", withFilters("q", "status"))
-const webhook = screen("/webhooks/$id", () => import("./webhooks/Webhook.tsx"), "Webhook", withFilters("status"))
-const templates = screen(
-  "/templates",
-  () => import("./templates/Templates.tsx"),
-  "Templates",
-  withFilters("q", "status", "kind"),
-)
-const template = screen(
-  "/templates/$id",
-  () => import("./templates/Template.tsx"),
-  "Template",
-  withFilters("view", "tab", "language"),
-)
-const suppressions = screen(
-  "/suppressions",
-  () => import("./suppressions/Suppressions.tsx"),
-  "Suppressions",
-  withFilters("q", "reason", "source", "since"),
-)
-const apiKeys = screen(
-  "/settings/api-keys",
-  () => import("./settings/ApiKeys.tsx"),
-  "ApiKeys",
-  withFilters("q", "status", "mode"),
-)
-const members = screen("/settings/members", () => import("./settings/Members.tsx"), "Members", withNew)
-const plan = screen("/settings/plan", () => import("./settings/Plan.tsx"), "Plan")
-const auditLog = screen(
-  "/settings/audit",
-  () => import("./settings/AuditLog.tsx"),
-  "AuditLog",
-  withFilters("q", "stream", "actor", "since"),
-)
-const profile = screen("/settings/sign-in", () => import("./settings/Profile.tsx"), "Profile")
-const operateAccounts = screen("/operate/accounts", () => import("./operate/Accounts.tsx"), "Accounts")
-const operateQueues = screen("/operate/queues", () => import("./operate/Queues.tsx"), "Queues")
-const operateProjections = screen("/operate/projections", () => import("./operate/Projections.tsx"), "Projections")
-const operateProviders = screen("/operate/providers", () => import("./operate/Providers.tsx"), "Providers")
-const operateAddresses = screen("/operate/addresses", () => import("./operate/Addresses.tsx"), "Addresses")
-const operateNodes = screen("/operate/nodes", () => import("./operate/Nodes.tsx"), "Nodes")
-const operateSettings = screen("/operate/settings", () => import("./operate/Settings.tsx"), "Settings")
 
 /** A path of no screen, for somebody who is signed in. */
 const nowhere = createRoute({ getParentRoute: () => shell, path: "$", component: () => <NotFoundScreen /> })
@@ -194,34 +128,62 @@ const routeTree = root.addChildren([
   welcome,
   shell.addChildren([
     home,
-    overview,
-    emails,
+    screen(
+      "/overview",
+      () => import("./overview/Overview.tsx"),
+      "Overview",
+      ({ range }): { readonly range?: TimeRange.RangeName } => (TimeRange.isName(range) ? { range } : {}),
+    ),
+    screen(
+      "/emails",
+      () => import("./emails/Emails.tsx"),
+      "Emails",
+      (search): { readonly search?: string; readonly cancel?: true } => ({
+        ...EmailSearch.searchOf(search),
+        ...(search["cancel"] === true ? { cancel: true } : {}),
+      }),
+    ),
     email,
-    received,
-    sandbox,
-    compose,
-    requests,
-    request,
-    routes,
-    domains,
-    domain,
-    webhooks,
-    webhook,
-    templates,
-    template,
-    suppressions,
-    apiKeys,
-    members,
-    plan,
-    auditLog,
-    profile,
-    operateAccounts,
-    operateQueues,
-    operateProjections,
-    operateProviders,
-    operateAddresses,
-    operateNodes,
-    operateSettings,
+    screen("/received", () => import("./received/Received.tsx"), "Received", withFilters("q", "id")),
+    screen("/sandbox", () => import("./sandbox/Sandbox.tsx"), "Sandbox", withFilters("q", "id")),
+    screen("/compose", () => import("./emails/compose/Compose.tsx"), "Compose"),
+    screen("/requests", () => import("./requests/Requests.tsx"), "Requests", requestFiltersOf),
+    screen("/requests/$id", () => import("./requests/Request.tsx"), "Request"),
+    screen("/routes", () => import("./routes/Routes.tsx"), "Routes", withNew),
+    screen("/domains", () => import("./domains/Domains.tsx"), "Domains", withFilters("q", "status")),
+    screen("/domains/$name", () => import("./domains/Domain.tsx"), "Domain"),
+    screen("/webhooks", () => import("./webhooks/Webhooks.tsx"), "Webhooks", withFilters("q", "status")),
+    screen("/webhooks/$id", () => import("./webhooks/Webhook.tsx"), "Webhook", withFilters("status")),
+    screen("/templates", () => import("./templates/Templates.tsx"), "Templates", withFilters("q", "status", "kind")),
+    screen(
+      "/templates/$id",
+      () => import("./templates/Template.tsx"),
+      "Template",
+      withFilters("view", "tab", "language"),
+    ),
+    screen(
+      "/suppressions",
+      () => import("./suppressions/Suppressions.tsx"),
+      "Suppressions",
+      withFilters("q", "reason", "source", "since"),
+    ),
+    screen("/settings/api-keys", () => import("./settings/ApiKeys.tsx"), "ApiKeys", withFilters("q", "status", "mode")),
+    screen("/settings/members", () => import("./settings/Members.tsx"), "Members", withNew),
+    screen("/settings/plan", () => import("./settings/Plan.tsx"), "Plan"),
+    screen(
+      "/settings/audit",
+      () => import("./settings/AuditLog.tsx"),
+      "AuditLog",
+      withFilters("q", "stream", "actor", "since"),
+    ),
+    screen("/settings/sign-in", () => import("./settings/Profile.tsx"), "Profile"),
+    screen("/operate/accounts", () => import("./operate/Accounts.tsx"), "Accounts"),
+    screen("/operate/queues", () => import("./operate/Queues.tsx"), "Queues"),
+    screen("/operate/projections", () => import("./operate/Projections.tsx"), "Projections"),
+    screen("/operate/providers", () => import("./operate/Providers.tsx"), "Providers"),
+    screen("/operate/addresses", () => import("./operate/Addresses.tsx"), "Addresses"),
+    screen("/operate/nodes", () => import("./operate/Nodes.tsx"), "Nodes"),
+    screen("/operate/settings", () => import("./operate/Settings.tsx"), "Settings"),
     nowhere,
   ]),
 ])

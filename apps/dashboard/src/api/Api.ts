@@ -16,15 +16,13 @@ export const onSignedOut = (listener: () => void): (() => void) => {
 
 interface Options {
   readonly body?: unknown
-  readonly query?: Paths.Query
   readonly signal?: AbortSignal
   readonly idempotencyKey?: string
 }
 
-/** Calls /v1 with the session of the signed-in user. */
-const request = async <A>(method: string, path: string, options: Options = {}): Promise<A> => {
-  const { body, idempotencyKey, query, signal } = options
-  const url = `/v1${Mode.withMode(Paths.pathWith(path, query))}`
+/** Calls this server with the session of the signed-in user. */
+export const call = async <A>(method: string, url: string, options: Options = {}): Promise<A> => {
+  const { body, idempotencyKey, signal } = options
   const response = await fetch(url, {
     method,
     headers: {
@@ -41,9 +39,19 @@ const request = async <A>(method: string, path: string, options: Options = {}): 
   })
   Connection.report(true)
   if (response.ok) return (await response.json()) as A
-  if (response.status === 401) for (const listener of signedOutListeners) listener()
   throw await ApiError.fromResponse(response)
 }
+
+/** Calls /v1, and tells the listeners if the session has ended. */
+const request = <A>(
+  method: string,
+  path: string,
+  { query, ...options }: Options & { readonly query?: Paths.Query } = {},
+) =>
+  call<A>(method, `/v1${Mode.withMode(Paths.pathWith(path, query))}`, options).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 401) for (const listener of signedOutListeners) listener()
+    throw error
+  })
 
 /** `crypto.randomUUID` exists only on https and localhost; this also works on plain http. */
 const newIdempotencyKey = (): string =>

@@ -1,23 +1,10 @@
 import * as Api from "./Api.ts"
 import * as Stored from "./Stored.ts"
 import { ApiError } from "./ApiError.ts"
-import * as Connection from "./Connection.ts"
 import type { Session } from "./Records.ts"
 
-const call = <A>(method: string, path: string, body?: unknown): Promise<A> => request(method, `/auth${path}`, body)
-
-const request = async <A>(method: string, path: string, body?: unknown): Promise<A> => {
-  const response = await fetch(path, {
-    method,
-    headers: { ...Api.DASHBOARD_HEADERS, ...(body === undefined ? {} : { "content-type": "application/json" }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  }).catch(() => {
-    Connection.report(false)
-    throw ApiError.unreachable()
-  })
-  if (response.ok) return (await response.json()) as A
-  throw await ApiError.fromResponse(response)
-}
+const call = <A>(method: string, path: string, body?: unknown): Promise<A> =>
+  Api.call(method, `/auth${path}`, body === undefined ? {} : { body })
 
 export interface User {
   readonly id: string
@@ -59,7 +46,7 @@ export const current = async (): Promise<SignedIn | null> => {
     Stored.forgetSearches()
     return null
   }
-  const session = await request<Session>("GET", "/v1/session")
+  const session = await Api.call<Session>("GET", "/v1/session")
   return { user: signedIn.user, device: signedIn.session, session }
 }
 

@@ -35,11 +35,7 @@ export const DmarcSources = ({ reports: { reporters, sources, totals } }: { read
         },
         { name: "SPF", number: true, wide: true, cell: (source) => Format.share(source.spf_aligned, source.messages) },
         { name: "Seen by", wide: true, cell: ({ reporters }) => <Reporters names={reporters} /> },
-        {
-          name: "Last seen",
-          wide: true,
-          cell: ({ last_day }) => <span className="whitespace-nowrap">{Format.day(last_day)}</span>,
-        },
+        { name: "Last seen", wide: true, oneLine: true, cell: ({ last_day }) => Format.day(last_day) },
       ]}
     />
     {totals.sources > ReportQueries.MAX_SHOWN ? (

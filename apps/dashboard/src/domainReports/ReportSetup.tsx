@@ -1,16 +1,14 @@
 import type { DmarcReports, TlsReports } from "../api/Records.ts"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
 
-/** Shown while there are no reports: what they tell, and the DNS record that asks for them. */
-export const ReportSetup = ({
-  reports: { days, record, report_address, verified },
-  text,
-  title,
-}: {
+interface Props {
   readonly reports: DmarcReports | TlsReports
   readonly title: string
   readonly text: string
-}) => (
+}
+
+/** Shown while there are no reports: what they tell, and the DNS record that asks for them. */
+export const ReportSetup = ({ reports: { days, record, report_address, verified }, text, title }: Props) => (
   <div className="flex flex-col gap-3 p-4">
     <div>
       <h3 className="text-sm font-medium">{verified ? title : "No unverified reports"}</h3>

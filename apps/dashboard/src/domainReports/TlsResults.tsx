@@ -40,11 +40,7 @@ export const TlsResults = ({ reports: { failures, policies, reporters } }: { rea
             },
             { name: "Connections", number: true, cell: ({ sessions }) => Format.number(sessions) },
             { name: "Policy", cell: ({ policy }) => <span className="whitespace-nowrap">{POLICIES[policy]}</span> },
-            {
-              name: "Last seen",
-              wide: true,
-              cell: ({ last_day }) => <span className="whitespace-nowrap">{Format.day(last_day)}</span>,
-            },
+            { name: "Last seen", wide: true, oneLine: true, cell: ({ last_day }) => Format.day(last_day) },
           ]}
         />
       )}

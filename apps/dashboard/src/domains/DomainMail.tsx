@@ -56,17 +56,14 @@ export const DomainMail = ({ name }: { readonly name: string }) => {
   )
 }
 
-const Figure = ({
-  children,
-  isBad = false,
-  name,
-  note,
-}: {
+interface FigureProps {
   readonly children: ReactNode
   readonly isBad?: boolean
   readonly name: string
   readonly note: ReactNode
-}) => (
+}
+
+const Figure = ({ children, isBad = false, name, note }: FigureProps) => (
   <div>
     <dt className="text-sm text-ink-3">{name}</dt>
     <dd className={cx("text-xl font-semibold tabular-nums", isBad && "text-bad")}>{children}</dd>

@@ -9,7 +9,8 @@ import { Panel } from "../ui/layout/Panel.tsx"
 import { needsNoDns } from "./needsNoDns.ts"
 import { RecordStatus } from "./RecordStatus.tsx"
 
-interface Props {
+/** Properties of a panel that changes a domain. */
+export interface Props {
   readonly domain: Domain
   readonly canEdit: boolean
   readonly onChanged: (next: Domain) => void

@@ -9,14 +9,9 @@ import { Checkbox, TextField } from "../ui/controls/Field.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
 import { useForm } from "../ui/controls/useForm.ts"
+import type { Props } from "./Receiving.tsx"
 
 type Change = Partial<Pick<Domain, "open_tracking" | "click_tracking">>
-
-interface Props {
-  readonly domain: Domain
-  readonly canEdit: boolean
-  readonly onChanged: (next: Domain) => void
-}
 
 /** Switches for open and click tracking of a domain. */
 export const Tracking = ({ canEdit, domain, onChanged }: Props) => {

@@ -27,12 +27,13 @@ export const Conversation = ({ id, own }: Props) => {
           </span>
           {entry.id === own ? (
             <span className="shrink-0 text-xs text-ink-3">This mail</span>
-          ) : entry.direction === "sent" ? (
-            <Link to="/emails/$id" params={{ id: entry.id }} className="text-xs link">
-              Open
-            </Link>
           ) : (
-            <Link to="/received" search={{ id: entry.id }} className="text-xs link">
+            <Link
+              {...(entry.direction === "sent"
+                ? { to: "/emails/$id", params: { id: entry.id } }
+                : { to: "/received", search: { id: entry.id } })}
+              className="text-xs link"
+            >
               Open
             </Link>
           )}

@@ -24,7 +24,6 @@ import { EmailActions } from "./EmailActions.tsx"
 import { EmailContent } from "./EmailContent.tsx"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
 import * as LiveEmails from "./LiveEmails.ts"
-import { MetadataList } from "./MetadataList.tsx"
 import { RecipientMenu } from "./RecipientMenu.tsx"
 import { Recipients } from "./Recipients.tsx"
 import { Timeline } from "./Timeline.tsx"
@@ -280,3 +279,21 @@ const Answers = ({ id }: { readonly id: string }) => {
     </Panel>
   )
 }
+
+/** The pairs of an email, each a link to all emails with it. */
+const MetadataList = ({ metadata }: Pick<EmailWithContent, "metadata">) => (
+  <ul className="flex flex-col gap-1">
+    {Object.entries(metadata).map(([name, value]) => (
+      <li key={name} className="wrap-anywhere">
+        <Link
+          to="/emails"
+          search={{ search: SearchText.write("metadata", `${name}=${value}`) }}
+          title="Show all emails with this pair"
+          className="link"
+        >
+          <UntrustedText text={`${name}: ${value}`} />
+        </Link>
+      </li>
+    ))}
+  </ul>
+)

@@ -2,15 +2,13 @@ import { useConnection } from "../api/Connection.ts"
 import type { LiveState } from "./LiveEmails.ts"
 import { cx } from "../ui/display/cx.ts"
 
-export const LiveToggle = ({
-  isOn,
-  onChange,
-  state,
-}: {
+interface Props {
   readonly isOn: boolean
   readonly state: LiveState
   readonly onChange: (on: boolean) => void
-}) => {
+}
+
+export const LiveToggle = ({ isOn, onChange, state }: Props) => {
   const connection = useConnection()
   const shown =
     connection === "offline"

@@ -13,31 +13,28 @@ interface Props {
   readonly isScheduled: boolean
 }
 
-export const Recipients = ({ isScheduled, recipients }: Props) => (
-  <>
-    <ul className="divide-y divide-line">
-      {recipients.slice(0, MAX_SHOWN).map((recipient) => (
+export const Recipients = ({ isScheduled, recipients }: Props) => {
+  const [first, ...others] = [recipients.slice(0, MAX_SHOWN), recipients.slice(MAX_SHOWN)].map((shown, nth) => (
+    <ul key={nth} className="divide-y divide-line">
+      {shown.map((recipient) => (
         <RecipientRow key={`${recipient.kind} ${recipient.address}`} recipient={recipient} isScheduled={isScheduled} />
       ))}
     </ul>
-    {recipients.length > MAX_SHOWN ? (
-      <details className="border-t border-line">
-        <summary className="cursor-pointer px-4 py-2.5 text-sm text-ink-2">
-          {recipients.length - MAX_SHOWN} more
-        </summary>
-        <ul className="divide-y divide-line">
-          {recipients.slice(MAX_SHOWN).map((recipient) => (
-            <RecipientRow
-              key={`${recipient.kind} ${recipient.address}`}
-              recipient={recipient}
-              isScheduled={isScheduled}
-            />
-          ))}
-        </ul>
-      </details>
-    ) : undefined}
-  </>
-)
+  ))
+  return (
+    <>
+      {first}
+      {recipients.length > MAX_SHOWN ? (
+        <details className="border-t border-line">
+          <summary className="cursor-pointer px-4 py-2.5 text-sm text-ink-2">
+            {recipients.length - MAX_SHOWN} more
+          </summary>
+          {others}
+        </details>
+      ) : undefined}
+    </>
+  )
+}
 
 const RecipientRow = ({ isScheduled, recipient }: { readonly recipient: Recipient; readonly isScheduled: boolean }) => (
   <li className="flex items-center gap-3 px-4 py-2.5 text-sm">

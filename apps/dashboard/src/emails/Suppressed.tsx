@@ -10,14 +10,13 @@ import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
 
-/** The suppression of a recipient: which mail caused it, and how to send to the address again. */
-export const Suppressed = ({
-  email,
-  suppression,
-}: {
+interface Props {
   readonly email: EmailWithContent
   readonly suppression: Suppression
-}) => {
+}
+
+/** The suppression of a recipient: which mail caused it, and how to send to the address again. */
+export const Suppressed = ({ email, suppression }: Props) => {
   const [isOpen, setOpen] = useState(false)
   const client = useQueryClient()
   const navigate = useNavigate()

@@ -14,7 +14,6 @@ import { formatDateTime } from "../ui/display/Time.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
 import { QueryResult } from "../ui/feedback/QueryResult.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
-import { UnreachableCells } from "./UnreachableCells.tsx"
 import { Table } from "../ui/layout/Table.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { useForm } from "../ui/controls/useForm.ts"
@@ -131,11 +130,7 @@ export const Accounts = () => {
                 },
                 { name: "Members", number: true, wide: true, cell: ({ members }) => members },
                 ...(data.some(({ cell }) => cell !== FIRST_CELL) ? [CELL] : []),
-                {
-                  name: "Created",
-                  wide: true,
-                  cell: ({ created_at }) => <span className="whitespace-nowrap">{formatDateTime(created_at)}</span>,
-                },
+                { name: "Created", wide: true, oneLine: true, cell: ({ created_at }) => formatDateTime(created_at) },
               ]}
             />
           </Panel>
@@ -189,3 +184,13 @@ const NewAccount = ({ onCancel, onCreated }: NewProps) => {
     </DialogForm>
   )
 }
+
+/** Says which cells did not answer, so that nobody takes a list for complete. */
+const UnreachableCells = ({ names }: { readonly names: ReadonlyArray<string> }) =>
+  names.length === 0 ? undefined : (
+    <p role="status" className="bg-warn-soft px-4 py-2 text-sm text-warn">
+      {names.length === 1
+        ? `The cell ${names[0]} does not answer. Its accounts are missing here.`
+        : `The cells ${names.join(", ")} do not answer. Their accounts are missing here.`}
+    </p>
+  )

@@ -2,13 +2,12 @@ import { useQuery } from "@tanstack/react-query"
 import type * as Operate from "@waybill/api/groups/Operate"
 import { Network } from "lucide-react"
 import { Badge } from "../ui/display/Badge.tsx"
-import { RelativeTime } from "../ui/display/Time.tsx"
+import { formatDateTime, RelativeTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { DescriptionList } from "../ui/layout/DescriptionList.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
-import { AddressPauses } from "./AddressPauses.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
 import { QueryResult } from "../ui/feedback/QueryResult.tsx"
 
@@ -54,13 +53,12 @@ const Attention = ({ addresses }: { readonly addresses: ReadonlyArray<Operate.So
   )
 }
 
-const PoolPanel = ({
-  addresses,
-  pool,
-}: {
+interface PoolProps {
   readonly pool: Operate.SourcePool
   readonly addresses: ReadonlyArray<Operate.SourceAddress>
-}) => (
+}
+
+const PoolPanel = ({ addresses, pool }: PoolProps) => (
   <Panel
     title={pool.name}
     actions={
@@ -170,3 +168,17 @@ const Listings = ({ listings }: Pick<Operate.SourceAddress, "listings">) =>
       ))}
     </ul>
   )
+
+const EVERY_SITE = "*"
+
+/** The sites that an address sends nothing to, until when, and why. */
+const AddressPauses = ({ pauses }: Pick<Operate.SourceAddress, "pauses">) => (
+  <ul className="flex flex-col gap-1">
+    {pauses.map(({ reason, site, until }) => (
+      <li key={site}>
+        {site === EVERY_SITE ? "All mail" : site} until {until === null ? "resumed" : formatDateTime(until)}
+        <UntrustedText className="block text-xs text-ink-3" text={reason} />
+      </li>
+    ))}
+  </ul>
+)

@@ -40,20 +40,8 @@ export const Nodes = () => (
                   },
                   { name: "Status", cell: ({ alive }) => <StatusBadge status={alive ? "active" : "silent"} /> },
                   { name: "In progress", number: true, wide: true, cell: ({ leases }) => leases },
-                  {
-                    name: "Started",
-                    wide: true,
-                    cell: ({ started_at }) => <span className="whitespace-nowrap">{formatDateTime(started_at)}</span>,
-                  },
-                  {
-                    name: "Last seen",
-                    wide: true,
-                    cell: ({ beat_at }) => (
-                      <span className="whitespace-nowrap">
-                        <RelativeTime iso={beat_at} />
-                      </span>
-                    ),
-                  },
+                  { name: "Started", wide: true, oneLine: true, cell: ({ started_at }) => formatDateTime(started_at) },
+                  { name: "Last seen", wide: true, cell: ({ beat_at }) => <RelativeTime iso={beat_at} /> },
                 ]}
               />
             )}

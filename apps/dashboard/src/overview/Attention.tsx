@@ -70,77 +70,59 @@ export const Attention = () => {
   )
 }
 
-const ofWebhooks = (webhooks: ReadonlyArray<Webhook>): ReadonlyArray<Problem> => {
-  const disabled = webhooks.filter(DisabledReason.isByService)
-  const failing = webhooks.filter((each) => WebhookStatus.of(each) === "failing")
-  const ofKind = (
-    rows: ReadonlyArray<Webhook>,
-    status: "disabled" | "failing",
-    text: (webhook: Webhook) => ReactNode,
-    many: string,
-  ): ReadonlyArray<Problem> =>
-    rows.length > 1
-      ? [
-          {
-            key: status,
-            isBad: status === "disabled",
-            text: (
-              <>
-                {rows.length} webhooks {many}
-                {rows.slice(0, MAX_NAMED).map((webhook, nth) => (
-                  <span key={webhook.id}>
-                    {nth === 0 ? ": " : ", "}
-                    <WebhookName webhook={webhook} />
-                  </span>
-                ))}
-                {rows.length > MAX_NAMED ? ` and ${rows.length - MAX_NAMED} more` : ""}.
-              </>
-            ),
-            link: { to: "/webhooks", search: { status } },
-            action: "View webhooks",
-          },
-        ]
-      : rows.map((webhook) => ({
-          key: webhook.id,
-          isBad: status === "disabled",
-          text: text(webhook),
-          link: { to: "/webhooks/$id", params: { id: webhook.id } },
-          action: "View webhook",
-        }))
-  return [
-    ...ofKind(
-      disabled,
-      "disabled",
-      (webhook) => (
-        <>
-          The webhook <WebhookName webhook={webhook} /> was disabled and receives no events.{" "}
-          {DisabledReason.words(webhook)}.
-        </>
-      ),
-      "were disabled and receive no events",
-    ),
-    ...ofKind(
-      failing,
-      "failing",
-      (webhook) => (
-        <>
-          The webhook <WebhookName webhook={webhook} /> has accepted no call
-          {webhook.failing_since === null ? undefined : (
-            <>
-              {" "}
-              for <Duration since={webhook.failing_since} />
-            </>
-          )}
-          .{" "}
-          {webhook.last_call?.status
-            ? `Its endpoint answers ${webhook.last_call.status}.`
-            : "Its endpoint does not answer."}
-        </>
-      ),
-      "accept no calls",
-    ),
-  ]
+const ofWebhooks = (webhooks: ReadonlyArray<Webhook>): ReadonlyArray<Problem> =>
+  (["disabled", "failing"] as const).flatMap((status): ReadonlyArray<Problem> => {
+    const isBad = status === "disabled"
+    const rows = webhooks.filter(isBad ? DisabledReason.isByService : (each) => WebhookStatus.of(each) === "failing")
+    if (rows.length < 2)
+      return rows.map((webhook) => ({
+        key: webhook.id,
+        isBad,
+        text: <WebhookProblem webhook={webhook} isDisabled={isBad} />,
+        link: { to: "/webhooks/$id", params: { id: webhook.id } },
+        action: "View webhook",
+      }))
+    const text = (
+      <>
+        {rows.length} webhooks {isBad ? "were disabled and receive no events" : "accept no calls"}
+        {rows.slice(0, MAX_NAMED).map((webhook, nth) => (
+          <span key={webhook.id}>
+            {nth === 0 ? ": " : ", "}
+            <WebhookName webhook={webhook} />
+          </span>
+        ))}
+        {rows.length > MAX_NAMED ? ` and ${rows.length - MAX_NAMED} more` : ""}.
+      </>
+    )
+    return [{ key: status, isBad, text, link: { to: "/webhooks", search: { status } }, action: "View webhooks" }]
+  })
+
+interface WebhookProps {
+  readonly webhook: Webhook
+  readonly isDisabled: boolean
 }
+
+const WebhookProblem = ({ isDisabled, webhook }: WebhookProps) =>
+  isDisabled ? (
+    <>
+      The webhook <WebhookName webhook={webhook} /> was disabled and receives no events. {DisabledReason.words(webhook)}
+      .
+    </>
+  ) : (
+    <>
+      The webhook <WebhookName webhook={webhook} /> has accepted no call
+      {webhook.failing_since === null ? undefined : (
+        <>
+          {" "}
+          for <Duration since={webhook.failing_since} />
+        </>
+      )}
+      .{" "}
+      {webhook.last_call?.status
+        ? `Its endpoint answers ${webhook.last_call.status}.`
+        : "Its endpoint does not answer."}
+    </>
+  )
 
 const ofDomains = (domains: ReadonlyArray<Domain>): ReadonlyArray<Problem> =>
   (["failed", "degraded"] as const).flatMap((status): ReadonlyArray<Problem> => {

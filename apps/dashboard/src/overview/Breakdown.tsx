@@ -18,6 +18,7 @@ import * as SearchText from "@waybill/domain/search/SearchText"
 import { useKeyNames } from "../requests/useKeyNames.ts"
 import { isHighRate } from "./isHighRate.ts"
 import { type CountedRow, useOwnDomains } from "./useOwnDomains.ts"
+import { type Column, Table } from "../ui/layout/Table.tsx"
 
 const GROUPS = [
   ["domain", "Domain"],
@@ -84,9 +85,8 @@ export const Breakdown = ({ from, hasVisits, to }: Props) => {
       title="Breakdown"
       actions={<SegmentedControl label="Group by" value={group} options={GROUPS} onChange={setGroup} />}
     >
-      {query.isError ? (
-        <ErrorMessage error={query.error} onRetry={() => void query.refetch()} className="m-4" />
-      ) : rows === undefined ? (
+      <ErrorMessage error={query.error} onRetry={() => void query.refetch()} className="m-4" />
+      {query.isError ? undefined : rows === undefined ? (
         <SkeletonRows rows={3} />
       ) : rows.length === 0 ? (
         <p className="p-8 text-center text-sm text-ink-3">{EMPTY[group]}</p>
@@ -115,9 +115,6 @@ export const Breakdown = ({ from, hasVisits, to }: Props) => {
   )
 }
 
-const HEAD = "px-2 py-2 text-right text-xs font-medium text-ink-3 first:pl-4 first:text-left last:pr-4 sm:px-4"
-const CELL = "tabular px-2 py-2.5 text-right last:pr-4 sm:px-4"
-
 interface RowsProps {
   readonly group: Group
   readonly rows: ReadonlyArray<CountedRow>
@@ -135,68 +132,55 @@ const Rows = ({ from, group, hasMore, hasRates, hasVisits, rows }: RowsProps) =>
   const names = useKeyNames(group === "api_key")
   const keyName = (id: string) => names.get(id) ?? id
   const sorted = rows.toSorted((a, b) => b.accepted - a.accepted)
-  const wide = "hidden sm:table-cell"
+  const linkOf = (row: CountedRow, status: "bounced" | "complained") => {
+    const { search } = subjectOf(group, row, keyName)
+    return row.recipient_counts[status] === 0 ? undefined : search && `since:${since} ${search} anyone:${status}`
+  }
+  const rates: ReadonlyArray<Column<CountedRow>> = [
+    { name: "Delivered", number: true, cell: delivered },
+    { name: "Bounced", number: true, cell: (row) => <Emails search={linkOf(row, "bounced")}>{bounces(row)}</Emails> },
+    {
+      name: "Complained",
+      number: true,
+      wide: true,
+      cell: (row) => <Emails search={linkOf(row, "complained")}>{complaints(row)}</Emails>,
+    },
+  ]
+  const visits: ReadonlyArray<Column<CountedRow>> = [
+    { name: "Opens", number: true, wide: true, cell: ({ opened }) => number.format(opened) },
+    { name: "Clicks", number: true, wide: true, cell: ({ clicked }) => number.format(clicked) },
+  ]
+  const subject: Column<CountedRow> = {
+    name: HEADS[group],
+    main: true,
+    cell: (row) => {
+      const { name, search } = subjectOf(group, row, keyName)
+      return (
+        <>
+          <Emails search={search && `since:${since} ${search}`}>
+            <UntrustedText text={name} />
+          </Emails>
+          {/* On a phone there is no column for complaints. */}
+          {!hasRates || row.recipient_counts.complained === 0 ? undefined : (
+            <span className="block truncate text-xs text-ink-3 sm:hidden">{complaints(row)} complained</span>
+          )}
+        </>
+      )
+    },
+  }
   return (
     <>
-      <table className="w-full text-sm">
-        <thead>
-          <tr className="border-b border-line">
-            <th className={HEAD}>{HEADS[group]}</th>
-            <th className={HEAD}>Accepted</th>
-            {hasRates ? (
-              <>
-                <th className={HEAD}>Delivered</th>
-                <th className={HEAD}>Bounced</th>
-                <th className={cx(HEAD, wide)}>Complained</th>
-              </>
-            ) : undefined}
-            {hasVisits ? (
-              <>
-                <th className={cx(HEAD, wide)}>Opens</th>
-                <th className={cx(HEAD, wide)}>Clicks</th>
-              </>
-            ) : undefined}
-          </tr>
-        </thead>
-        <tbody className="divide-y divide-line">
-          {sorted.slice(0, isWhole ? sorted.length : FIRST_ROWS).map((row) => {
-            const { name, search } = subjectOf(group, row, keyName)
-            const linkOf = (status: "bounced" | "complained") =>
-              row.recipient_counts[status] === 0 ? undefined : search && `since:${since} ${search} anyone:${status}`
-            return (
-              <tr key={name} className="hover:bg-hover">
-                <td className="w-2/5 max-w-0 py-2.5 pr-2 pl-4">
-                  <Emails search={search && `since:${since} ${search}`}>
-                    <UntrustedText text={name} />
-                  </Emails>
-                  {/* On a phone there is no column for complaints. */}
-                  {!hasRates || row.recipient_counts.complained === 0 ? undefined : (
-                    <span className="block truncate text-xs text-ink-3 sm:hidden">{complaints(row)} complained</span>
-                  )}
-                </td>
-                <td className={CELL}>{number.format(row.accepted)}</td>
-                {hasRates ? (
-                  <>
-                    <td className={CELL}>{delivered(row)}</td>
-                    <td className={CELL}>
-                      <Emails search={linkOf("bounced")}>{bounces(row)}</Emails>
-                    </td>
-                    <td className={cx(CELL, wide)}>
-                      <Emails search={linkOf("complained")}>{complaints(row)}</Emails>
-                    </td>
-                  </>
-                ) : undefined}
-                {hasVisits ? (
-                  <>
-                    <td className={cx(CELL, wide)}>{number.format(row.opened)}</td>
-                    <td className={cx(CELL, wide)}>{number.format(row.clicked)}</td>
-                  </>
-                ) : undefined}
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
+      <Table
+        label="Breakdown"
+        rows={sorted.slice(0, isWhole ? sorted.length : FIRST_ROWS)}
+        keyOf={(row) => subjectOf(group, row, keyName).name}
+        columns={[
+          subject,
+          { name: "Accepted", number: true, cell: ({ accepted }) => number.format(accepted) },
+          ...(hasRates ? rates : []),
+          ...(hasVisits ? visits : []),
+        ]}
+      />
       {sorted.length > FIRST_ROWS ? (
         <p className="border-t border-line px-4 py-2">
           <Button small variant="ghost" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>

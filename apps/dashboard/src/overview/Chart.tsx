@@ -30,13 +30,13 @@ const VOLUME: ChartKind = {
   range: (_, max) => [0, Math.max(4, max * 1.1)],
   // In the order of `STACKS`.
   series: [
-    { name: "Delivered", token: "--good", swatch: "bg-good" },
-    { name: "Complained", token: "--violet", swatch: "bg-violet" },
-    { name: "Sent", token: "--accent", swatch: "bg-accent" },
-    { name: "Queued", token: "--accent-line", swatch: "bg-accent-line" },
-    { name: "Deferred", token: "--warn", swatch: "bg-warn" },
-    { name: "Bounced or failed", token: "--bad", swatch: "bg-bad" },
-    { name: "Suppressed or canceled", token: "--line-strong", swatch: "bg-line-strong" },
+    { name: "Delivered", token: "--color-good", swatch: "bg-good" },
+    { name: "Complained", token: "--color-violet", swatch: "bg-violet" },
+    { name: "Sent", token: "--color-accent", swatch: "bg-accent" },
+    { name: "Queued", token: "--color-accent-line", swatch: "bg-accent-line" },
+    { name: "Deferred", token: "--color-warn", swatch: "bg-warn" },
+    { name: "Bounced or failed", token: "--color-bad", swatch: "bg-bad" },
+    { name: "Suppressed or canceled", token: "--color-line-strong", swatch: "bg-line-strong" },
   ],
 }
 
@@ -46,15 +46,15 @@ const MIN_SPAN = 0.02
 const DELIVERED: ChartKind = {
   isRate: true,
   range: (min) => [Math.max(0, Math.min(1 - MIN_SPAN, min - (1 - min) * 0.2)), 1.002],
-  series: [{ name: "Delivered", token: "--good", swatch: "bg-good" }],
+  series: [{ name: "Delivered", token: "--color-good", swatch: "bg-good" }],
 }
 
 const BOUNCED: ChartKind = {
   isRate: true,
   range: (_, max) => [0, Math.max(MIN_SPAN / 2, max * 1.15)],
   series: [
-    { name: "Bounced", token: "--bad", swatch: "bg-bad" },
-    { name: "Complained", token: "--violet", swatch: "bg-violet" },
+    { name: "Bounced", token: "--color-bad", swatch: "bg-bad" },
+    { name: "Complained", token: "--color-violet", swatch: "bg-violet" },
   ],
 }
 
@@ -103,7 +103,7 @@ const optionsOf = ({ kind: { isRate, range, series }, onCursor, unit, width }: P
   },
   axes: [
     {
-      stroke: cssVariable("--ink-3"),
+      stroke: cssVariable("--color-ink-3"),
       grid: { show: false },
       ticks: { show: false },
       font: "11px system-ui",
@@ -113,8 +113,8 @@ const optionsOf = ({ kind: { isRate, range, series }, onCursor, unit, width }: P
       values: (_, values) => values.map((value) => TICK_FORMATS[unit].format(new Date(value * 1000))),
     },
     {
-      stroke: cssVariable("--ink-3"),
-      grid: { stroke: cssVariable("--line"), width: 1 },
+      stroke: cssVariable("--color-ink-3"),
+      grid: { stroke: cssVariable("--color-line"), width: 1 },
       ticks: { show: false },
       font: "11px system-ui",
       size: 48,

@@ -16,6 +16,15 @@ interface Props {
   readonly visits: Series.Visits | undefined
 }
 
+interface Tile {
+  readonly name: string
+  readonly value: string
+  readonly hint: string
+  /** Statuses of the emails that it leads to; all if it is left out. */
+  readonly status?: string
+  readonly isBad?: boolean
+}
+
 /** The numbers of the range. Tiles with a status lead to the emails that they count. */
 export const Tiles = ({ from, totals: loaded, visits }: Props) => {
   const since = SearchDates.write(from, useNow())
@@ -24,14 +33,13 @@ export const Tiles = ({ from, totals: loaded, visits }: Props) => {
   const ended = DeliveryRates.ended(totals)
   const lost = DeliveryRates.rate(totals.bounced + totals.failed, ended)
   const complained = DeliveryRates.rate(totals.complained, DeliveryRates.reached(totals))
-  const tiles = [
-    { name: "Accepted", value: number.format(totals.accepted), hint: "recipients", status: undefined, isBad: false },
+  const tiles: ReadonlyArray<Tile> = [
+    { name: "Accepted", value: number.format(totals.accepted), hint: "recipients" },
     {
       name: "Delivered",
       value: DeliveryRates.percent(DeliveryRates.rate(DeliveryRates.reached(totals), ended)),
       hint: `${number.format(DeliveryRates.reached(totals))} of ${number.format(ended)}`,
       status: "delivered,complained",
-      isBad: false,
     },
     {
       name: "Not delivered",
@@ -50,20 +58,8 @@ export const Tiles = ({ from, totals: loaded, visits }: Props) => {
     ...(visits === undefined
       ? []
       : [
-          {
-            name: "Opens",
-            value: number.format(visits.opens),
-            hint: "of tracked mail",
-            status: undefined,
-            isBad: false,
-          },
-          {
-            name: "Clicks",
-            value: number.format(visits.clicks),
-            hint: "in tracked mail",
-            status: undefined,
-            isBad: false,
-          },
+          { name: "Opens", value: number.format(visits.opens), hint: "of tracked mail" },
+          { name: "Clicks", value: number.format(visits.clicks), hint: "in tracked mail" },
         ]),
   ]
   return (
@@ -74,7 +70,7 @@ export const Tiles = ({ from, totals: loaded, visits }: Props) => {
         visits === undefined ? "sm:grid-cols-4" : "sm:grid-cols-3 xl:grid-cols-6",
       )}
     >
-      {tiles.map(({ hint, isBad, name, status, value }) => (
+      {tiles.map(({ hint, isBad = false, name, status, value }) => (
         <li key={name} className="bg-panel">
           <Link
             to="/emails"

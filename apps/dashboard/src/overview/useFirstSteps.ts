@@ -6,6 +6,7 @@ import * as Queries from "../api/Queries.ts"
 import { useEventStream } from "../live/useEventStream.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { useSession } from "../session/useSession.ts"
+import * as Stored from "../api/Stored.ts"
 
 export type StepName = "key" | "send" | "arrive" | "domain" | "webhook" | "receive"
 
@@ -26,13 +27,6 @@ const POLL_MS = 1_500
 const RECEIVED_TYPES = ["email.received"] as const
 
 const storageKey = (account: string) => `waybill.first-steps.${account}`
-const isDismissed = (account: string): boolean => {
-  try {
-    return localStorage.getItem(storageKey(account)) !== null
-  } catch {
-    return false
-  }
-}
 
 /** Steps of a new account. Each is done when the data shows it, so nothing about them is stored. */
 export const useFirstSteps = (): FirstSteps => {
@@ -44,7 +38,7 @@ export const useFirstSteps = (): FirstSteps => {
   const canStream = useHasScope("events:read")
   const canReceive = instance.mail !== null && canSeeReceived && canStream
   const id = useSession().session.account_id
-  const [isGone, setGone] = useState(isDismissed(id))
+  const [isGone, setGone] = useState(Stored.read(storageKey(id)) !== null)
   const keys = useQuery({ ...Queries.apiKeys, enabled: isAdmin && !isGone })
   const domains = useQuery({ ...Queries.domains, enabled: canAddDomains && !isGone })
   const webhooks = useQuery({ ...Queries.webhooks, enabled: canAddWebhooks && !isGone })
@@ -59,11 +53,7 @@ export const useFirstSteps = (): FirstSteps => {
   })
   const dismiss = () => {
     setGone(true)
-    try {
-      localStorage.setItem(storageKey(id), "dismissed")
-    } catch {
-      // Without storage the steps are back when the page is opened again.
-    }
+    Stored.write(storageKey(id), "dismissed")
   }
   const waiting = [recent, keys, domains, webhooks, received].some(({ isLoading }) => isLoading)
   const emails = recent.data?.data ?? []

@@ -15,9 +15,10 @@ import { Results } from "../ui/feedback/Results.tsx"
 import { useRows } from "../ui/layout/PagedRows.tsx"
 import { ListAndDetail } from "../ui/layout/ListAndDetail.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
-import { NoMail } from "./NoMail.tsx"
 import { ReceivedMail } from "./ReceivedMail.tsx"
 import * as ReceivedQueries from "./ReceivedQueries.ts"
+import { instance } from "../api/instance.ts"
+import { ReceiveCommand } from "../firstEmail/ReceiveCommand.tsx"
 
 const EVENT_TYPES = ["email.received"] as const
 
@@ -109,3 +110,13 @@ const linesOf = ({ envelope, from, subject }: InboundEmail, words: ReadonlyArray
     </>,
   ] as const
 }
+
+/** How the first mail comes in: by a command, or by a domain that receives where this server is not the one for mail. */
+const NoMail = () =>
+  instance.mail === null ? (
+    <p className="text-sm text-ink-2">Open a domain under Domains, and turn on “Receive mail”.</p>
+  ) : (
+    <div className="w-full max-w-2xl">
+      <ReceiveCommand />
+    </div>
+  )

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
-import { Link, useNavigate } from "@tanstack/react-router"
+import { Link, type LinkProps, useNavigate } from "@tanstack/react-router"
 import { Copy, ScrollText, SquareTerminal } from "lucide-react"
 import { defined } from "../api/defined.ts"
 import * as Queries from "../api/Queries.ts"
@@ -183,34 +183,23 @@ const ActorName = ({ entry: { actor, actor_name } }: { readonly entry: AuditEntr
   <UntrustedText text={actor_name ?? ACTORS[actor.type]} />
 )
 
-/** The name of what was changed. Domains and webhooks lead to their screens. */
+/** The name of what was changed. Records that have a screen lead to it. */
 const Target = ({ entry: { stream, stream_id, target_name, type } }: { readonly entry: AuditEntry }) => {
   if (stream === "account") return "This account"
   const name = <UntrustedText text={target_name ?? stream_id} />
   if (type.endsWith(".deleted") || target_name === null) return name
-  if (stream === "domain")
-    return (
-      <Link to="/domains/$name" params={{ name: target_name }} className="hover:underline">
-        {name}
-      </Link>
-    )
-  if (stream === "inbound_route")
-    return (
-      <Link to="/routes" className="hover:underline">
-        Mail to {name}
-      </Link>
-    )
-  if (stream === "template")
-    return (
-      <Link to="/templates/$id" params={{ id: stream_id }} className="hover:underline">
-        {name}
-      </Link>
-    )
-  if (stream === "webhook")
-    return (
-      <Link to="/webhooks/$id" params={{ id: stream_id }} className="hover:underline">
-        {name}
-      </Link>
-    )
-  return name
+  const screens: { readonly [S in AuditEntry["stream"]]?: LinkProps } = {
+    domain: { to: "/domains/$name", params: { name: target_name } },
+    inbound_route: { to: "/routes" },
+    template: { to: "/templates/$id", params: { id: stream_id } },
+    webhook: { to: "/webhooks/$id", params: { id: stream_id } },
+  }
+  const screen = screens[stream]
+  if (screen === undefined) return name
+  return (
+    <Link {...screen} className="hover:underline">
+      {stream === "inbound_route" ? "Mail to " : ""}
+      {name}
+    </Link>
+  )
 }

@@ -7,13 +7,12 @@ import { Kbd } from "../ui/display/Kbd.tsx"
 import type { Command } from "./LineCommands.tsx"
 import { useCommands } from "./useCommands.tsx"
 
-export const CommandPalette = ({
-  onOpenChange,
-  open,
-}: {
+interface Props {
   readonly open: boolean
   readonly onOpenChange: (open: boolean) => void
-}) => (
+}
+
+export const CommandPalette = ({ onOpenChange, open }: Props) => (
   <Dialog.Root open={open} onOpenChange={onOpenChange}>
     <Dialog.Portal>
       <Dialog.Backdrop className="backdrop fixed inset-0 z-40 bg-black/20 dark:bg-black/50" />

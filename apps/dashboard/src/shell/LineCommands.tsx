@@ -125,31 +125,18 @@ export const ofAddress = (
   suppress: ((address: string) => void) | undefined,
   go: Go,
 ): ReadonlyArray<Command> => {
-  const mail = <Mail size={ICON} />
-  return [
-    ...(canRead ? [{ name: `Mail to ${address}`, icon: mail, run: go("/emails", { search: `to:${address}` }) }] : []),
-    ...(suppression === null && suppress !== undefined
-      ? [
-          {
-            name: `Suppress ${address}`,
-            icon: <Ban size={ICON} />,
-            run: () => suppress(address),
-          },
-        ]
-      : []),
-    ...(suppression
-      ? [
-          {
-            name: SuppressionReason.sentenceOf(suppression),
-            icon: <Ban size={ICON} />,
-            run: go("/suppressions", { q: suppression.email }),
-          },
-        ]
-      : []),
-    ...(canRead
-      ? [{ name: `Emails from ${address}`, icon: mail, run: go("/emails", { search: `from:${address}` }) }]
-      : []),
+  const [mail, ban] = [<Mail size={ICON} />, <Ban size={ICON} />]
+  const commands = [
+    canRead && { name: `Mail to ${address}`, icon: mail, run: go("/emails", { search: `to:${address}` }) },
+    suppression === null && suppress && { name: `Suppress ${address}`, icon: ban, run: () => suppress(address) },
+    suppression && {
+      name: SuppressionReason.sentenceOf(suppression),
+      icon: ban,
+      run: go("/suppressions", { q: suppression.email }),
+    },
+    canRead && { name: `Emails from ${address}`, icon: mail, run: go("/emails", { search: `from:${address}` }) },
   ]
+  return commands.filter((each) => typeof each === "object" && each !== null)
 }
 
 /** Emails in a state that the query names: "bounc" offers "Bounced emails". */
@@ -160,13 +147,7 @@ export const ofStatus = (query: string, go: Go): ReadonlyArray<Command> => {
     : SearchedStatus.OF_EMAILS.flatMap((status): ReadonlyArray<Command> => {
         const name = `${SearchedStatus.nameOf(status)} emails`
         return matchesWords(status, first) && matchesWords(name, query)
-          ? [
-              {
-                name,
-                icon: <Mail size={ICON} />,
-                run: go("/emails", { search: `is:${status}` }),
-              },
-            ]
+          ? [{ name, icon: <Mail size={ICON} />, run: go("/emails", { search: `is:${status}` }) }]
           : []
       })
 }
@@ -183,11 +164,7 @@ export const ofText = (query: string, search: string, go: Go): ReadonlyArray<Com
     return [{ name: `Open request ${query}`, icon: <ArrowRight size={ICON} />, run: go(`/requests/${query}`) }]
   const mail = <Mail size={ICON} />
   return [
-    {
-      name: `All emails with “${query}”`,
-      icon: mail,
-      run: go("/emails", { search }),
-    },
+    { name: `All emails with “${query}”`, icon: mail, run: go("/emails", { search }) },
     ...(SENDER.test(query) && !EmailSearch.isAddress(query)
       ? [{ name: `Emails from ${query}`, icon: mail, run: go("/emails", { search: `from:${query}` }) }]
       : []),

@@ -24,15 +24,13 @@ const THEMES = [
   ["dark", "Dark", Moon],
 ] as const
 
-export const Sidebar = ({
-  onHelp,
-  onNavigate,
-  onPalette,
-}: {
+interface Props {
   readonly onNavigate?: () => void
   readonly onPalette: () => void
   readonly onHelp: () => void
-}) => {
+}
+
+export const Sidebar = ({ onHelp, onNavigate, onPalette }: Props) => {
   const { session } = useSession()
   const path = useRouterState({ select: ({ location }) => location.pathname })
   // The mode decides which screens there are.

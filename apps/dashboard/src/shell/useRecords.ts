@@ -59,57 +59,45 @@ export const useRecords = (query: string, isPaused: boolean): ReadonlyArray<Foun
   return useMemo(() => {
     if (!isAsked) return []
     const parts = partsOf(query)
-    const of = (found: ReadonlyArray<Found & { readonly texts: ReadonlyArray<string | null> }>) =>
-      found
-        .filter(({ texts }) => texts.some((text) => parts.some((part) => text?.toLowerCase().includes(part))))
+    const isFound = (texts: ReadonlyArray<string | null>) =>
+      texts.some((text) => parts.some((part) => text?.toLowerCase().includes(part)))
+    const of = <A>(
+      kind: Pick<Found, "kind" | "icon">,
+      list: { readonly data: ReadonlyArray<A> } | undefined,
+      found: (record: A) => Omit<Found, "kind" | "icon"> & { readonly texts: ReadonlyArray<string | null> },
+    ): ReadonlyArray<Found> =>
+      (list?.data ?? [])
+        .map((record) => ({ ...kind, ...found(record) }))
+        .filter(({ texts }) => isFound(texts))
         .slice(0, MAX_OF_KIND)
+    const disabling = OF_WEBHOOKS.test(query) ? query.toLowerCase() : null
     return [
-      ...of(
-        (domains?.data ?? []).map(({ name }) => ({
-          name,
-          texts: [name],
-          kind: "Domain",
-          icon: Globe,
-          to: `/domains/${encodeURIComponent(name)}`,
-        })),
-      ),
-      ...of(
-        (templates?.data ?? []).map(({ alias, id, name }) => ({
-          name,
-          texts: [name, alias, id],
-          kind: "Template",
-          icon: LayoutTemplate,
-          to: `/templates/${id}`,
-        })),
-      ),
-      ...of(
-        (webhooks?.data ?? []).map(({ description, id, url }) => ({
-          name: webhookName({ description, url }),
-          texts: [description, url, id, OF_WEBHOOKS.test(query) ? query.toLowerCase() : null],
-          kind: "Webhook",
-          icon: Webhook,
-          to: `/webhooks/${id}`,
-        })),
-      ),
-      ...of(
-        (keys?.data ?? []).map(({ id, name }) => ({
-          name,
-          texts: [name, id],
-          kind: "API key",
-          icon: KeyRound,
-          to: "/settings/api-keys",
-          search: { q: name },
-        })),
-      ),
-      ...of(
-        (members?.data ?? []).map(({ email, name }) => ({
-          name: name === "" ? email : `${name} (${email})`,
-          texts: [name, email],
-          kind: "Member",
-          icon: Users,
-          to: "/settings/members",
-        })),
-      ),
+      ...of({ kind: "Domain", icon: Globe }, domains, ({ name }) => ({
+        name,
+        texts: [name],
+        to: `/domains/${encodeURIComponent(name)}`,
+      })),
+      ...of({ kind: "Template", icon: LayoutTemplate }, templates, ({ alias, id, name }) => ({
+        name,
+        texts: [name, alias, id],
+        to: `/templates/${id}`,
+      })),
+      ...of({ kind: "Webhook", icon: Webhook }, webhooks, ({ description, id, url }) => ({
+        name: webhookName({ description, url }),
+        texts: [description, url, id, disabling],
+        to: `/webhooks/${id}`,
+      })),
+      ...of({ kind: "API key", icon: KeyRound }, keys, ({ id, name }) => ({
+        name,
+        texts: [name, id],
+        to: "/settings/api-keys",
+        search: { q: name },
+      })),
+      ...of({ kind: "Member", icon: Users }, members, ({ email, name }) => ({
+        name: name === "" ? email : `${name} (${email})`,
+        texts: [name, email],
+        to: "/settings/members",
+      })),
       ...(suppressions?.data ?? []).map(({ email }) => ({
         name: email,
         kind: "Suppression",

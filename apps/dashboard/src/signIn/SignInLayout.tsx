@@ -2,16 +2,14 @@ import type { ReactNode } from "react"
 import { Logo } from "../ui/display/Logo.tsx"
 import { useTitle } from "../ui/layout/useTitle.ts"
 
-/** Layout of the screens before sign-in. */
-export const SignInLayout = ({
-  children,
-  hint,
-  title,
-}: {
+interface Props {
   readonly title: string
   readonly hint?: ReactNode
   readonly children: ReactNode
-}) => {
+}
+
+/** Layout of the screens before sign-in. */
+export const SignInLayout = ({ children, hint, title }: Props) => {
   useTitle(title)
   return (
     <main className="flex min-h-dvh flex-col items-center px-4 pt-[16vh] pb-12">

@@ -94,15 +94,13 @@ const Attempt = ({ attempt, requestBody }: AttemptProps) => (
   </li>
 )
 
-const HttpMessage = ({
-  body,
-  headers,
-  title,
-}: {
+interface MessageProps {
   readonly title: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | null
-}) => (
+}
+
+const HttpMessage = ({ body, headers, title }: MessageProps) => (
   <div className="min-w-0 bg-panel p-3">
     <p className="mb-1.5 text-xs font-medium text-ink-3">{title}</p>
     {body === null || body === "" ? (

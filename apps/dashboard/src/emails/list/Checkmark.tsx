@@ -18,7 +18,7 @@ export const Checkmark = ({ isOn, isPartly = false, label, onChange }: Props) =>
       aria-label={label}
       checked={isOn}
       onChange={({ target }) => onChange(target.checked)}
-      className="size-4 accent-(--solid)"
+      className="size-4 accent-solid"
     />
   </label>
 )

@@ -1,61 +1,49 @@
 import type { Email } from "../../api/Records.ts"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
 import { outcomesOf } from "./EmailFilters.ts"
-import * as Csv from "./Csv.ts"
+import * as SuppressionFile from "@waybill/domain/suppression/SuppressionFile"
 
-const COLUMNS = [
-  "id",
-  "message_id",
-  "created_at",
-  "status",
-  "outcome",
-  "from",
-  "to",
-  "cc",
-  "bcc",
-  "subject",
-  "tags",
-  "domain",
-  "api_key",
-  "scheduled_at",
-  "delivered_at",
-  "attempts",
-  "opens",
-  "clicks",
-  "size_bytes",
-  "error_recipient",
-  "error_code",
-  "error",
-] as const
+const cell = (value: string | number | null): string =>
+  typeof value === "string" ? SuppressionFile.cell(value) : String(value ?? "")
+
+const row = (values: ReadonlyArray<string | number | null>): string => `${values.map(cell).join(",")}\r\n`
+
+/** Marks the file as UTF-8 for spreadsheets. */
+const BYTE_ORDER_MARK = "\ufeff"
+
+type Value = (email: Email, keyName: (id: string) => string) => string | number | null
+
+const COLUMNS: Readonly<Record<string, Value>> = {
+  id: ({ id }) => id,
+  message_id: ({ message_id }) => message_id,
+  created_at: ({ created_at }) => created_at,
+  status: (email) => shownStatus(email, Date.now()),
+  outcome: (email) => outcomesOf(email).join("; "),
+  from: ({ from }) => from,
+  to: ({ to }) => to.join("; "),
+  cc: ({ cc }) => cc.join("; "),
+  bcc: ({ bcc }) => bcc.join("; "),
+  subject: ({ subject }) => subject,
+  tags: ({ tags }) => tags.join("; "),
+  domain: ({ domain }) => domain,
+  api_key: ({ api_key_id }, keyName) => (api_key_id === null ? null : keyName(api_key_id)),
+  scheduled_at: ({ scheduled_at }) => scheduled_at,
+  delivered_at: ({ delivered_at }) => delivered_at,
+  attempts: ({ attempts }) => attempts,
+  opens: ({ opens }) => opens,
+  clicks: ({ clicks }) => clicks,
+  size_bytes: ({ size_bytes }) => size_bytes,
+  error_recipient: ({ error }) => error?.recipient ?? null,
+  error_code: ({ error }) =>
+    [error?.code, error?.enhanced_code].filter((each) => each !== null && each !== undefined).join(" "),
+  error: ({ error }) => error?.message ?? null,
+}
 
 /** Writes the row of an email. */
 export const rowOf = (email: Email, keyName: (id: string) => string) =>
-  Csv.row([
-    email.id,
-    email.message_id,
-    email.created_at,
-    shownStatus(email, Date.now()),
-    outcomesOf(email).join("; "),
-    email.from,
-    email.to.join("; "),
-    email.cc.join("; "),
-    email.bcc.join("; "),
-    email.subject,
-    email.tags.join("; "),
-    email.domain,
-    email.api_key_id === null ? null : keyName(email.api_key_id),
-    email.scheduled_at,
-    email.delivered_at,
-    email.attempts,
-    email.opens,
-    email.clicks,
-    email.size_bytes,
-    email.error?.recipient ?? null,
-    [email.error?.code, email.error?.enhanced_code].filter((each) => each !== null && each !== undefined).join(" "),
-    email.error?.message ?? null,
-  ])
+  row(Object.values(COLUMNS).map((valueOf) => valueOf(email, keyName)))
 
-export const HEAD = Csv.BYTE_ORDER_MARK + Csv.row(COLUMNS)
+export const HEAD = BYTE_ORDER_MARK + row(Object.keys(COLUMNS))
 export const blobOf = (parts: ReadonlyArray<string>): Blob => new Blob([...parts], { type: "text/csv;charset=utf-8" })
 
 /** Writes emails to a file. */

@@ -3,7 +3,7 @@ import { type ReactNode, useMemo, useRef } from "react"
 import { Button } from "../../ui/controls/Button.tsx"
 import { FilterSelect } from "../../ui/controls/FilterSelect.tsx"
 import { Menu } from "../../ui/controls/Menu.tsx"
-import { SearchInput, type TypedText } from "../../ui/controls/SearchField.tsx"
+import { SearchField, type TypedText } from "../../ui/controls/SearchField.tsx"
 import { cx } from "../../ui/display/cx.ts"
 import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
 import { FilterBar } from "../../ui/layout/FilterBar.tsx"
@@ -55,7 +55,7 @@ interface Props {
 
 export const EmailSearchBar = ({ actions, context, found, onChange, read, typed }: Props) => {
   const input = useRef<HTMLInputElement>(null)
-  const { commitNow, isPending, setText, text } = typed
+  const { isPending, setText, text } = typed
   const asTyped = useMemo(() => EmailSearch.parse(text, context), [text, context])
   const reading = read ?? (asTyped.isUnderstood ? undefined : MeantSearch.insteadOf(text, context))
   const searched = reading ?? text
@@ -77,14 +77,12 @@ export const EmailSearchBar = ({ actions, context, found, onChange, read, typed 
       <FilterBar
         search={
           <div className="group relative w-full grow sm:w-auto sm:min-w-72 sm:basis-72">
-            <SearchInput
+            <SearchField
               className="block"
               input={input}
               label="Search emails"
               placeholder="Address, subject, tag, id or key:name"
-              text={text}
-              onText={setText}
-              onEnter={commitNow}
+              typed={typed}
               isInvalid={isWrong}
             />
             {text === "" ? (

@@ -74,18 +74,11 @@ export const Workbench = ({
     onTab(TABS.get(word ?? "") ?? "Settings", tag)
     return setTarget({ ...problem })
   }
+  const fields = { form, setText, problems, warnings }
   const fieldsOf = (word: Form.Word) => (
     <div className={cx("grid gap-3", isWide && "md:grid-cols-2")}>
       {columns.map((each) => (
-        <WordField
-          key={each ?? ""}
-          word={word}
-          locale={each}
-          form={form}
-          setText={setText}
-          problems={problems}
-          warnings={warnings}
-        />
+        <WordField key={each ?? ""} word={word} locale={each} {...fields} />
       ))}
     </div>
   )
@@ -93,16 +86,13 @@ export const Workbench = ({
     <div className={cx("grid gap-3 p-4", isWide && "md:grid-cols-2")}>
       {columns.map((each) => (
         <CodeField
-          isBeside={isWide}
           key={each ?? ""}
           word={word}
           locale={each}
-          form={form}
-          setText={setText}
-          problems={problems}
-          warnings={warnings}
+          isBeside={isWide}
           target={target}
           variables={variables}
+          {...fields}
         />
       ))}
     </div>

@@ -15,16 +15,6 @@ export const copy = async (text: string): Promise<void> => {
   area.remove()
 }
 
-const useCopy = (text: string) => {
-  const [copied, setCopied] = useState(false)
-  useEffect(() => {
-    if (!copied) return undefined
-    const timer = setTimeout(() => setCopied(false), COPIED_SHOWN_MS)
-    return () => clearTimeout(timer)
-  }, [copied])
-  return { copied, copyText: () => void copy(text).then(() => setCopied(true)) }
-}
-
 interface Props {
   readonly text: string
   readonly label?: string
@@ -32,11 +22,16 @@ interface Props {
 }
 
 export const CopyButton = ({ className, label = "Copy", text }: Props) => {
-  const { copied, copyText } = useCopy(text)
+  const [copied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!copied) return undefined
+    const timer = setTimeout(() => setCopied(false), COPIED_SHOWN_MS)
+    return () => clearTimeout(timer)
+  }, [copied])
   return (
     <button
       type="button"
-      onClick={copyText}
+      onClick={() => void copy(text).then(() => setCopied(true))}
       aria-label={copied ? "Copied" : label}
       title={label}
       className={cx(

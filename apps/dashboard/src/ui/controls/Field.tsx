@@ -130,7 +130,7 @@ export const Checkbox = ({ className, hint, label, ...input }: CheckboxProps) =>
         type="checkbox"
         {...input}
         aria-describedby={hint === undefined ? undefined : `${id}-hint`}
-        className="mt-0.5 size-4 shrink-0 accent-(--solid)"
+        className="mt-0.5 size-4 shrink-0 accent-solid"
       />
       <div className="min-w-0">
         <label htmlFor={id} className="text-sm text-ink">

@@ -46,39 +46,21 @@ interface Props {
   readonly label: string
   readonly placeholder: string
   readonly typed: TypedText
+  readonly isInvalid?: boolean
+  readonly className?: string
+  readonly input?: RefObject<HTMLInputElement | null>
 }
 
 /** Search box of a list; `/` focuses it. */
-export const SearchField = ({ label, placeholder, typed }: Props) => (
-  <SearchInput
-    label={label}
-    placeholder={placeholder}
-    text={typed.text}
-    onText={typed.setText}
-    onEnter={typed.commitNow}
-  />
-)
-
-export const SearchInput = ({
-  className,
+export const SearchField = ({
+  className = "w-full sm:w-64 xl:w-80",
   input,
   isInvalid = false,
   label,
-  onEnter,
-  onText,
   placeholder,
-  text,
-}: {
-  readonly label: string
-  readonly placeholder: string
-  readonly text: string
-  readonly onText: (text: string) => void
-  readonly onEnter: () => void
-  readonly isInvalid?: boolean
-  readonly className?: string | undefined
-  readonly input?: RefObject<HTMLInputElement | null> | undefined
-}) => (
-  <label className={cx("relative min-w-0", className ?? "w-full sm:w-64 xl:w-80")}>
+  typed,
+}: Props) => (
+  <label className={cx("relative min-w-0", className)}>
     <span className="sr-only">{label}</span>
     <Search
       size={14}
@@ -89,14 +71,14 @@ export const SearchInput = ({
       ref={input}
       data-search
       type="search"
-      value={text}
+      value={typed.text}
       autoCapitalize="none"
       autoComplete="off"
       spellCheck={false}
       aria-invalid={isInvalid || undefined}
-      onChange={(event) => onText(event.target.value)}
+      onChange={(event) => typed.setText(event.target.value)}
       onKeyDown={(event) => {
-        if (event.key === "Enter") onEnter()
+        if (event.key === "Enter") typed.commitNow()
       }}
       placeholder={placeholder}
       className="h-8 w-full rounded-lg border border-line-strong bg-raised pr-2 pl-8 text-sm placeholder:text-ink-3 aria-invalid:border-bad"

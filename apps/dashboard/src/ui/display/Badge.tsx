@@ -11,15 +11,13 @@ const TONES = {
 } as const
 export type Tone = keyof typeof TONES
 
-export const Badge = ({
-  children,
-  dot = false,
-  tone = "neutral",
-}: {
+interface Props {
   readonly children: ReactNode
   readonly tone?: Tone
   readonly dot?: boolean
-}) => (
+}
+
+export const Badge = ({ children, dot = false, tone = "neutral" }: Props) => (
   <span
     className={cx(
       "inline-flex h-5 shrink-0 items-center gap-1.5 rounded-md px-1.5 text-xs font-medium whitespace-nowrap",

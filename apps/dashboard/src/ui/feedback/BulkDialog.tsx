@@ -74,7 +74,7 @@ const Question = ({ action, onChanged, onClose }: Props) => {
             {progress.done} of {total} done
             {progress.waitSeconds > 0 ? `. Rate limit reached; continues in ${progress.waitSeconds} s.` : "…"}
           </p>
-          <progress aria-label="Progress" value={progress.done} max={total} className="h-1 w-full accent-(--accent)" />
+          <progress aria-label="Progress" value={progress.done} max={total} className="h-1 w-full accent-accent" />
         </>
       )}
       <footer className="flex justify-end gap-2">

@@ -1,15 +1,7 @@
 import type { ReactNode } from "react"
 import { CodeExamples, type Example } from "../controls/Code.tsx"
 
-/** Shown for an empty list: says what appears here and how to create the first one. */
-export const EmptyState = ({
-  action,
-  children,
-  examples,
-  icon,
-  level = 2,
-  title,
-}: {
+interface Props {
   readonly icon: ReactNode
   readonly title: string
   readonly children: ReactNode
@@ -17,7 +9,10 @@ export const EmptyState = ({
   readonly examples?: ReadonlyArray<Example>
   /** Level of the heading: 1 where nothing else is on the screen. */
   readonly level?: 1 | 2
-}) => {
+}
+
+/** Shown for an empty list: says what appears here and how to create the first one. */
+export const EmptyState = ({ action, children, examples, icon, level = 2, title }: Props) => {
   const Heading = level === 1 ? "h1" : "h2"
   return (
     <div className="flex flex-col items-center px-6 py-14 text-center">

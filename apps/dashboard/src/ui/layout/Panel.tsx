@@ -1,20 +1,16 @@
 import type { ReactNode } from "react"
 import { cx } from "../display/cx.ts"
 
-export const Panel = ({
-  actions,
-  children,
-  className,
-  isScrollable = false,
-  title,
-}: {
+interface Props {
   readonly title?: ReactNode
   readonly actions?: ReactNode
   readonly children: ReactNode
   readonly className?: string
   /** Whether content that is too wide scrolls, which the keyboard can do too. */
   readonly isScrollable?: boolean
-}) => (
+}
+
+export const Panel = ({ actions, children, className, isScrollable = false, title }: Props) => (
   <section
     className={cx("rounded-xl border border-line bg-panel", isScrollable && "overflow-x-auto", className)}
     {...(isScrollable && { tabIndex: 0 })}

@@ -9,6 +9,8 @@ export interface Column<Row> {
   readonly number?: boolean
   /** Whether it is a detail, in small and faint letters. */
   readonly small?: boolean
+  /** Whether its text is never broken. */
+  readonly oneLine?: boolean
   /** Whether the column is hidden on narrow screens. */
   readonly wide?: boolean
   /** Whether the column takes about half of the width, and its text is cut off where it does not fit. The others share the rest. */
@@ -102,6 +104,7 @@ export const Table = <Row,>({
                 className={cx(
                   classOf(column, isCards, column === lastNarrow),
                   isCards && column.main !== true && column.hiddenName !== true && CARD_NAME,
+                  column.oneLine === true && "whitespace-nowrap",
                   column.small === true && "text-xs whitespace-nowrap text-ink-3",
                   "py-1.5",
                 )}

@@ -49,7 +49,7 @@ export const Tabs = ({ label, onSelect, selected, tabs }: Props) => {
         ref={list}
         aria-label={label}
         onScroll={({ currentTarget }) => fadeEnds(currentTarget)}
-        className="fade-ends flex gap-x-1 overflow-x-auto px-2 shadow-[inset_0_-1px_0_var(--line)] [scrollbar-width:none]"
+        className="fade-ends flex gap-x-1 overflow-x-auto px-2 shadow-[inset_0_-1px_0_var(--color-line)] [scrollbar-width:none]"
       >
         {tabs.map(({ count, name }) => (
           <Base.Tab
