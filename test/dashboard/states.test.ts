@@ -212,44 +212,6 @@ await inBrowser("first steps and states of screens", (browser) => {
     await Browser.eventually(() => page.getByText("The server does not answer.", { exact: false }).count()).toBe(0)
   })
 
-  it("shows placeholders while a screen loads, under its title", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
-    for (const [path, title, data] of [
-      ["/overview", "Overview", "**/v1/email/logs*"],
-      ["/emails", "Emails", "**/v1/email/logs*"],
-      ["/requests", "Requests", "**/v1/requests*"],
-      ["/domains", "Domains", "**/v1/domains"],
-      ["/webhooks", "Webhooks", "**/v1/webhooks"],
-      ["/suppressions", "Suppressions", "**/v1/suppressions*"],
-      ["/settings/audit", "Audit log", "**/v1/audit*"],
-    ] as const) {
-      let release = () => {}
-      const released = new Promise<void>((resolve) => {
-        release = resolve
-      })
-      await page.route(data, async (route) => {
-        await released
-        await route.continue()
-      })
-      await page.goto(path)
-      await page.getByRole("heading", { level: 1, name: title }).waitFor()
-      await page.locator("main .pulsing.bg-hover").first().waitFor()
-      assert.strictEqual(await page.title(), `${title} · Waybill`)
-      release()
-      await Browser.eventually(() => page.locator("main .pulsing.bg-hover").count(), path).toBe(0)
-      await page.unroute(data)
-    }
-  })
-
-  it("keeps no placeholder for figures that cannot be had", { timeout: TIMEOUT }, async () => {
-    const { page } = tab
-    await page.route("**/v1/account", (route) => route.fulfill({ status: 400, json: {} }))
-    await page.goto("/overview")
-    await page.getByRole("heading", { name: "Queue" }).waitFor()
-    await Browser.eventually(() => page.locator("main .pulsing.bg-hover").count()).toBe(0)
-    await page.unroute("**/v1/account")
-  })
-
   it("says on which days requests were counted and not kept", { timeout: TIMEOUT }, async () => {
     const { page } = tab
     await page.route("**/v1/requests*", async (route) => {

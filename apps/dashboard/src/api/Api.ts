@@ -20,26 +20,36 @@ interface Options {
   readonly idempotencyKey?: string
 }
 
+/** Time after which a read that was not answered is given up, as on a connection that was lost without a word. */
+const ANSWER_MS = 30_000
+
 /** Calls this server with the session of the signed-in user. */
 export const call = async <A>(method: string, url: string, options: Options = {}): Promise<A> => {
   const { body, idempotencyKey, signal } = options
-  const response = await fetch(url, {
-    method,
-    headers: {
-      ...DASHBOARD_HEADERS,
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-      ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(signal === undefined ? {} : { signal }),
-  }).catch((error: unknown) => {
-    if (error instanceof DOMException && error.name === "AbortError") throw error
-    Connection.report(false)
-    throw ApiError.unreachable()
-  })
-  Connection.report(true)
-  if (response.ok) return (await response.json()) as A
-  throw await ApiError.fromResponse(response)
+  const lost = new AbortController()
+  // A change may take longer, and is not sent again by itself.
+  const timer = method === "GET" ? setTimeout(() => lost.abort(ApiError.unreachable()), ANSWER_MS) : undefined
+  try {
+    const response = await fetch(url, {
+      method,
+      headers: {
+        ...DASHBOARD_HEADERS,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.any(signal === undefined ? [lost.signal] : [lost.signal, signal]),
+    }).catch((error: unknown) => {
+      if (error instanceof DOMException && error.name === "AbortError") throw error
+      Connection.report(false)
+      throw ApiError.unreachable()
+    })
+    Connection.report(true)
+    if (response.ok) return (await response.json()) as A
+    throw await ApiError.fromResponse(response)
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** Calls /v1, and tells the listeners if the session has ended. */
