@@ -10,7 +10,6 @@ import * as Queries from "./api/Queries.ts"
 import { ApiError } from "./api/ApiError.ts"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as TimeRange from "./overview/TimeRange.ts"
-import { requestFiltersOf } from "./api/RequestFilters.ts"
 import { BareErrorScreen, BareNotFoundScreen, ErrorScreen, NotFoundScreen } from "./shell/ErrorScreen.tsx"
 import { lazyScreen } from "./shell/lazyScreen.ts"
 import { Shell } from "./shell/Shell.tsx"
@@ -147,7 +146,12 @@ const routeTree = root.addChildren([
     screen("/received", () => import("./received/Received.tsx"), "Received", withFilters("q", "id")),
     screen("/sandbox", () => import("./sandbox/Sandbox.tsx"), "Sandbox", withFilters("q", "id")),
     screen("/compose", () => import("./emails/compose/Compose.tsx"), "Compose"),
-    screen("/requests", () => import("./requests/Requests.tsx"), "Requests", requestFiltersOf),
+    screen(
+      "/requests",
+      () => import("./requests/Requests.tsx"),
+      "Requests",
+      withFilters("status", "method", "path", "api_key_id", "recipient"),
+    ),
     screen("/requests/$id", () => import("./requests/Request.tsx"), "Request"),
     screen("/routes", () => import("./routes/Routes.tsx"), "Routes", withNew),
     screen("/domains", () => import("./domains/Domains.tsx"), "Domains", withFilters("q", "status")),

@@ -67,9 +67,6 @@ const request = <A>(
 const newIdempotencyKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("")
 
-/** Pause after a 429 response without a Retry-After header: the length of a rate window. */
-const WINDOW_S = 60
-
 const wait = (seconds: number, signal: AbortSignal) =>
   new Promise<void>((resolve, reject) => {
     const timer = setTimeout(resolve, seconds * 1_000)
@@ -90,8 +87,8 @@ export const patiently = async <A>(
     try {
       return await send()
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 429) throw error
-      const seconds = error.retryAfterSeconds ?? WINDOW_S
+      const seconds = error instanceof ApiError ? error.pauseSeconds : undefined
+      if (seconds === undefined) throw error
       onWait(seconds)
       await wait(seconds, signal)
     }

@@ -65,6 +65,9 @@ const inWords = (message: string, status: number): string => {
 const aboutField = (message: string): string =>
   sentence(withoutEndpoints(message).replace(/^(?=(?:is|has|needs|was|does) )/u, "This "))
 
+/** Pause after a 429 response without a Retry-After header: the length of a rate window. */
+const WINDOW_S = 60
+
 /** An error response of the API. Status 0 means that no response arrived. */
 export class ApiError extends Error {
   override readonly name = "ApiError"
@@ -109,6 +112,11 @@ export class ApiError extends Error {
       reason: "unreachable",
       requestId: null,
     })
+  }
+
+  /** Seconds until the rate limit allows another request; undefined if it has not refused this one. */
+  get pauseSeconds(): number | undefined {
+    return this.status === 429 ? (this.retryAfterSeconds ?? WINDOW_S) : undefined
   }
 
   /** Returns what is wrong with the field at `path`, to show below it. */

@@ -9,19 +9,6 @@ export interface RequestFilters {
   readonly recipient?: string
 }
 
-const NAMES = ["status", "method", "path", "api_key_id", "recipient"] as const
-
-/** Reads the filters from search parameters and ignores everything else. */
-export const requestFiltersOf = (search: Record<string, unknown>): RequestFilters => {
-  const filters: Record<string, string> = {}
-  for (const name of NAMES) {
-    const value = search[name]
-    // The router parses a status of digits as a number.
-    if ((typeof value === "string" || typeof value === "number") && value !== "") filters[name] = String(value)
-  }
-  return filters
-}
-
 const REQUEST_ID = /^req_[0-9a-z]{26}$/u
 
 /** Returns a typed path as the API knows it, so that the beginning need not be typed: `email/send` is `/v1/email/send`. */

@@ -7,7 +7,7 @@ import * as Queries from "../api/Queries.ts"
 import type { Domain } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
 import { useHasScope } from "../session/useHasScope.ts"
-import { StatusBadge } from "../ui/display/Badge.tsx"
+import { StatusBadge, statusChoices } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
@@ -72,12 +72,7 @@ export const Domains = () => {
   )
 }
 
-const STATUSES = [
-  { value: "verified", name: "Verified" },
-  { value: "pending", name: "Pending" },
-  { value: "degraded", name: "Degraded" },
-  { value: "failed", name: "Failed" },
-]
+const STATUSES = statusChoices("verified", "pending", "degraded", "failed")
 
 const COLUMNS: ReadonlyArray<Column<Domain>> = [
   {

@@ -2,11 +2,10 @@ import { useCallback, useEffect, useRef, useState } from "react"
 import { ApiError } from "../api/ApiError.ts"
 import { type Options, throttle, type Throttle } from "./throttle.ts"
 
-/** Pause after a 429 response without a Retry-After header: the length of a rate window. */
-const WINDOW_S = 60
-
-const pauseAfter = (error: unknown): number | undefined =>
-  error instanceof ApiError && error.status === 429 ? (error.retryAfterSeconds ?? WINDOW_S) * 1_000 : undefined
+const pauseAfter = (error: unknown): number | undefined => {
+  const seconds = error instanceof ApiError ? error.pauseSeconds : undefined
+  return seconds === undefined ? undefined : seconds * 1_000
+}
 
 /** Throttles `run` as long as the component is mounted. */
 export const useThrottle = (

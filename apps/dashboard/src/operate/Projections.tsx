@@ -140,67 +140,74 @@ const PHASES: Record<string, string> = {
   comparing: "Comparing",
 }
 
-const shareOf = (phase: string, events: number, total: number): number =>
-  phase !== "folding" || total === 0 ? 1 : Math.min(1, events / total)
+interface ProgressProps {
+  readonly title: string
+  readonly state: string
+  readonly className: string
+  /** How many of the events were read; undefined where that is over, or not known. */
+  readonly events: { readonly done: number; readonly total: number; readonly more: string } | undefined
+  /** Accessible name and phase of the bar. */
+  readonly label: string
+  readonly phase: string
+}
 
-const ProgressBar = ({ label, share }: { readonly label: string; readonly share: number }) => (
-  <div
-    role="progressbar"
-    aria-label={label}
-    aria-valuenow={Math.round(share * 100)}
-    aria-valuemin={0}
-    aria-valuemax={100}
-    className="mt-2 h-1.5 overflow-hidden rounded-full bg-hover"
-  >
-    <div className="h-full rounded-full bg-accent" style={{ width: `${share * 100}%` }} />
-  </div>
-)
-
-/** Progress of a rebuild or verification that was started on another node or from the command line. */
-const RemoteJob = ({ remoteJob }: { readonly remoteJob: Operate.ProjectionUnderWay }) => {
-  const { events, name, phase, slices_done, total, version, working } = remoteJob
+const Progress = ({ className, events, label, phase, state, title }: ProgressProps) => {
+  const share =
+    events === undefined || phase !== "folding" || events.total === 0 ? 1 : Math.min(1, events.done / events.total)
   return (
     <div className="px-4 pb-3">
       <p role="status" className="flex flex-wrap items-baseline gap-x-3 text-sm">
-        <span className="font-medium">{version === null ? "Running on another node" : `Version ${version}`}</span>
-        <span className={working ? "text-ink-2" : "text-warn"}>
-          {working ? (PHASES[phase] ?? phase) : "Interrupted. Rebuild to continue from here."}
-        </span>
-        {version === null ? undefined : (
+        <span className="font-medium">{title}</span>
+        <span className={cx("min-w-0 break-words", className)}>{state}</span>
+        {events === undefined ? undefined : (
           <span className="tabular ml-auto text-xs text-ink-3">
-            {number.format(events)} of {number.format(total)} events · {number.format(slices_done)}{" "}
-            {slices_done === 1 ? "slice" : "slices"} done
+            {number.format(events.done)} of {number.format(events.total)} events{events.more}
           </span>
         )}
       </p>
-      {version === null ? undefined : (
-        <ProgressBar label={`Version ${version} of ${name}`} share={shareOf(phase, events, total)} />
+      {events === undefined ? undefined : (
+        <div
+          role="progressbar"
+          aria-label={label}
+          aria-valuenow={Math.round(share * 100)}
+          aria-valuemin={0}
+          aria-valuemax={100}
+          className="mt-2 h-1.5 overflow-hidden rounded-full bg-hover"
+        >
+          <div className="h-full rounded-full bg-accent" style={{ width: `${share * 100}%` }} />
+        </div>
       )}
     </div>
   )
 }
 
-const Job = ({ job }: { readonly job: Operate.ProjectionJob }) => {
-  const { ended, eta_seconds, events, kind, phase, total } = job
+/** Progress of a rebuild or verification that was started on another node or from the command line. */
+const RemoteJob = ({ remoteJob }: { readonly remoteJob: Operate.ProjectionUnderWay }) => {
+  const { events, name, phase, slices_done, total, version, working } = remoteJob
+  const more = ` · ${number.format(slices_done)} ${slices_done === 1 ? "slice" : "slices"} done`
   return (
-    <div className="px-4 pb-3">
-      <p role="status" className="flex flex-wrap items-baseline gap-x-3 text-sm">
-        <span className="font-medium">{KINDS[kind]}</span>
-        <span
-          className={cx("min-w-0 break-words", ended === null ? "text-ink-2" : ended.good ? "text-good" : "text-bad")}
-        >
-          {ended === null ? (PHASES[phase] ?? phase) : ended.said}
-        </span>
-        {ended !== null ? undefined : (
-          <span className="tabular ml-auto text-xs text-ink-3">
-            {number.format(events)} of {number.format(total)} events
-            {eta_seconds === null ? "" : ` · ${eta_seconds} s left`}
-          </span>
-        )}
-      </p>
-      {ended !== null ? undefined : (
-        <ProgressBar label={`${KINDS[kind]} of ${job.name}`} share={shareOf(phase, events, total)} />
-      )}
-    </div>
+    <Progress
+      title={version === null ? "Running on another node" : `Version ${version}`}
+      state={working ? (PHASES[phase] ?? phase) : "Interrupted. Rebuild to continue from here."}
+      className={working ? "text-ink-2" : "text-warn"}
+      events={version === null ? undefined : { done: events, total, more }}
+      label={`Version ${version ?? ""} of ${name}`}
+      phase={phase}
+    />
+  )
+}
+
+const Job = ({ job }: { readonly job: Operate.ProjectionJob }) => {
+  const { ended, eta_seconds, events, kind, name, phase, total } = job
+  const more = eta_seconds === null ? "" : ` · ${eta_seconds} s left`
+  return (
+    <Progress
+      title={KINDS[kind]}
+      state={ended === null ? (PHASES[phase] ?? phase) : ended.said}
+      className={ended === null ? "text-ink-2" : ended.good ? "text-good" : "text-bad"}
+      events={ended === null ? { done: events, total, more } : undefined}
+      label={`${KINDS[kind]} of ${name}`}
+      phase={phase}
+    />
   )
 }

@@ -5,13 +5,15 @@ import { Screen } from "../ui/layout/Screen.tsx"
 import { QueryResult } from "../ui/feedback/QueryResult.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
 import { queueFigures } from "./queueFigures.ts"
-import { Table } from "../ui/layout/Table.tsx"
+import { type Column, Table } from "../ui/layout/Table.tsx"
 
 const QUEUES = [
   ["delivery", "Email deliveries"],
   ["webhook", "Webhook deliveries"],
   ["domain_check", "Domain checks"],
 ] as const
+
+const FIGURES = ["pending", "inProgress", "deferred", "scheduled"] as const
 
 const EVENTS = [
   ["EmailQueued", "Accepted", "emails"],
@@ -68,18 +70,11 @@ const QueueTables = ({ data }: { readonly data: Operate.Queues }) => {
           keyOf={([kind]) => kind}
           columns={[
             { name: "Queue", main: true, cell: ([, name]) => <span className="font-medium">{name}</span> },
-            { name: queueFigures.pending[0], number: true, cell: ([kind]) => number.format(figuresOf(kind).pending) },
-            {
-              name: queueFigures.inProgress[0],
+            ...FIGURES.map((figure): Column<(typeof QUEUES)[number]> => ({
+              name: queueFigures[figure][0],
               number: true,
-              cell: ([kind]) => number.format(figuresOf(kind).inProgress),
-            },
-            { name: queueFigures.deferred[0], number: true, cell: ([kind]) => number.format(figuresOf(kind).deferred) },
-            {
-              name: queueFigures.scheduled[0],
-              number: true,
-              cell: ([kind]) => number.format(figuresOf(kind).scheduled),
-            },
+              cell: ([kind]) => number.format(figuresOf(kind)[figure]),
+            })),
             {
               name: queueFigures.oldest[0],
               number: true,

@@ -1,20 +1,19 @@
 import { useSuspenseQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { Download, Reply, Trash2 } from "lucide-react"
+import { Download, Reply } from "lucide-react"
 import { useState } from "react"
 import type { InboundEmailWhole } from "../api/Records.ts"
 import * as Mode from "../api/Mode.ts"
 import { Conversation } from "../emails/Conversation.tsx"
-import { Attachments, HeaderList, HtmlFrame, PlainText } from "../emails/compose/MessageParts.tsx"
+import { Attachments, HeaderList, HtmlFrame, MailPanel, PlainText } from "../emails/compose/MessageParts.tsx"
 import { ReceiptMenu } from "../receipts/ReceiptMenu.tsx"
 import { useHasScope } from "../session/useHasScope.ts"
-import { Button, IconButton } from "../ui/controls/Button.tsx"
+import { Button } from "../ui/controls/Button.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { formatBytes } from "../ui/display/formatBytes.ts"
 import { formatDateTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
-import { Tabs, type Tab } from "../ui/layout/Tabs.tsx"
+import type { Tab } from "../ui/layout/Tabs.tsx"
 import * as ReceivedQueries from "./ReceivedQueries.ts"
 import { ReplyForm } from "./ReplyForm.tsx"
 import { RoutesApplied } from "./RoutesApplied.tsx"
@@ -58,54 +57,50 @@ export const ReceivedMail = ({ id, onDelete }: Props) => {
     },
   ]
   return (
-    <Panel className="min-w-0 overflow-hidden">
-      <header className="flex flex-wrap items-start gap-x-3 gap-y-2 p-4">
-        <div className="min-w-0 grow basis-72">
-          <h2 className="text-lg font-semibold tracking-tight break-words">
-            {mail.subject === null || mail.subject === "" ? "No subject" : <UntrustedText text={mail.subject} />}
-          </h2>
-          <p className="mt-1 text-sm break-words text-ink-2">
-            <UntrustedText text={senderOf(mail)} /> → <UntrustedText text={mail.envelope.to.join(", ")} />
-          </p>
-          <p className="mt-0.5 text-xs text-ink-3">
-            {formatDateTime(mail.created_at)} · {formatBytes(mail.size_bytes)}
-            {mail.email_id === null ? undefined : (
-              <>
-                {" · "}
-                <Link to="/emails/$id" params={{ id: mail.email_id }} className="link">
-                  View the email it answers
-                </Link>
-              </>
-            )}
-          </p>
-        </div>
-        {canSend ? (
-          <Button small icon={<Reply size={15} />} onClick={() => setReplying(true)}>
-            Reply
-          </Button>
-        ) : undefined}
-        <ReceiptMenu id={id} of="inbound" small />
-        <a
-          href={`/v1${Mode.withMode(`/inbound/${id}/raw`)}`}
-          download={`${id}.eml`}
-          aria-label="Download message"
-          title="Download message"
-          className="rounded p-1.5 text-ink-2 hover:bg-hover"
-        >
-          <Download size={16} />
-        </a>
-        {onDelete === undefined ? undefined : (
-          <IconButton label="Delete message" onClick={onDelete}>
-            <Trash2 size={16} />
-          </IconButton>
-        )}
-      </header>
-      <div className="border-t border-line">
-        {mail.text === null && mail.html === null ? (
+    <MailPanel
+      subject={mail.subject}
+      from={senderOf(mail)}
+      to={mail.envelope.to}
+      facts={
+        <>
+          {formatDateTime(mail.created_at)} · {formatBytes(mail.size_bytes)}
+          {mail.email_id === null ? undefined : (
+            <>
+              {" · "}
+              <Link to="/emails/$id" params={{ id: mail.email_id }} className="link">
+                View the email it answers
+              </Link>
+            </>
+          )}
+        </>
+      }
+      actions={
+        <>
+          {canSend ? (
+            <Button small icon={<Reply size={15} />} onClick={() => setReplying(true)}>
+              Reply
+            </Button>
+          ) : undefined}
+          <ReceiptMenu id={id} of="inbound" small />
+          <a
+            href={`/v1${Mode.withMode(`/inbound/${id}/raw`)}`}
+            download={`${id}.eml`}
+            aria-label="Download message"
+            title="Download message"
+            className="rounded p-1.5 text-ink-2 hover:bg-hover"
+          >
+            <Download size={16} />
+          </a>
+        </>
+      }
+      onDelete={onDelete}
+      tabs={tabs}
+      note={
+        mail.text === null && mail.html === null ? (
           <p className="px-4 pt-4 text-sm text-ink-3">The content of this mail is empty or no longer kept.</p>
-        ) : undefined}
-        <Tabs label="Message" tabs={tabs} />
-      </div>
+        ) : undefined
+      }
+    >
       <Dialog
         open={replying}
         onClose={() => setReplying(false)}
@@ -115,7 +110,7 @@ export const ReceivedMail = ({ id, onDelete }: Props) => {
       >
         <ReplyForm mail={mail} onDone={() => setReplying(false)} />
       </Dialog>
-    </Panel>
+    </MailPanel>
   )
 }
 

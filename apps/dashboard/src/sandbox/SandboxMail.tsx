@@ -1,13 +1,12 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { CircleCheck, Download, Info, Trash2, TriangleAlert } from "lucide-react"
+import { CircleCheck, Download, Info, TriangleAlert } from "lucide-react"
 import * as Queries from "../api/Queries.ts"
 import type { SandboxMessageWithContent } from "../api/Records.ts"
-import { Attachments, HeaderList, HtmlFrame, PlainText, Source } from "../emails/compose/MessageParts.tsx"
+import { Attachments, HeaderList, HtmlFrame, MailPanel, PlainText, Source } from "../emails/compose/MessageParts.tsx"
 import { formatBytes } from "../ui/display/formatBytes.ts"
 import { IconButton } from "../ui/controls/Button.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
-import { Tabs, type Tab } from "../ui/layout/Tabs.tsx"
+import type { Tab } from "../ui/layout/Tabs.tsx"
 import { formatDateTime } from "../ui/display/Time.tsx"
 import * as MessageChecks from "./MessageChecks.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
@@ -53,36 +52,26 @@ export const SandboxMail = ({ id, onDelete }: { readonly id: string; readonly on
   ]
   const save = () => download(blobOf(mail.raw, "message/rfc822"), `${id}.eml`)
   return (
-    <Panel className="min-w-0 overflow-hidden">
-      <header className="flex items-start gap-3 p-4">
-        <div className="min-w-0 grow">
-          <h2 className="text-lg font-semibold tracking-tight break-words">
-            {mail.subject === "" ? "No subject" : <UntrustedText text={mail.subject} />}
-          </h2>
-          <p className="mt-1 text-sm [overflow-wrap:anywhere] text-ink-2">
-            <UntrustedText text={mail.headers.find(({ name }) => name.toLowerCase() === "from")?.value ?? ""} /> →{" "}
-            <UntrustedText text={mail.recipients.join(", ")} />
-          </p>
-          <p className="mt-0.5 text-xs text-ink-3">
-            {formatDateTime(mail.created_at)} · {formatBytes(mail.size_bytes)} ·{" "}
-            <Link to="/emails/$id" params={{ id }} className="link">
-              View in log
-            </Link>
-          </p>
-        </div>
+    <MailPanel
+      subject={mail.subject}
+      from={mail.headers.find(({ name }) => name.toLowerCase() === "from")?.value ?? ""}
+      to={mail.recipients}
+      facts={
+        <>
+          {formatDateTime(mail.created_at)} · {formatBytes(mail.size_bytes)} ·{" "}
+          <Link to="/emails/$id" params={{ id }} className="link">
+            View in log
+          </Link>
+        </>
+      }
+      actions={
         <IconButton label="Download message" onClick={save}>
           <Download size={16} />
         </IconButton>
-        {onDelete === undefined ? undefined : (
-          <IconButton label="Delete message" onClick={onDelete}>
-            <Trash2 size={16} />
-          </IconButton>
-        )}
-      </header>
-      <div className="border-t border-line">
-        <Tabs label="Message" tabs={tabs} />
-      </div>
-    </Panel>
+      }
+      onDelete={onDelete}
+      tabs={tabs}
+    />
   )
 }
 

@@ -4,7 +4,7 @@ import { useState } from "react"
 import * as Queries from "../api/Queries.ts"
 import type { ApiKey } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
-import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
+import { Badge, StatusBadge, statusChoices } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
 import { ChoiceFilter } from "../ui/controls/FilterSelect.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
@@ -23,11 +23,7 @@ const MODES = [
   { value: "live", name: "Live" },
   { value: "test", name: "Test" },
 ]
-const STATUSES = [
-  { value: "active", name: "Active" },
-  { value: "revoked", name: "Revoked" },
-  { value: "expired", name: "Expired" },
-]
+const STATUSES = statusChoices("active", "revoked", "expired")
 
 export const ApiKeys = () => {
   const list = useListSearch<"mode" | "status">()

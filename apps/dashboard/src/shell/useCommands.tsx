@@ -1,4 +1,3 @@
-import { useQuery } from "@tanstack/react-query"
 import { useRouter } from "@tanstack/react-router"
 import * as SearchDates from "@waybill/domain/search/SearchDates"
 import {
@@ -20,7 +19,6 @@ import {
 } from "lucide-react"
 import { type ReactNode, useMemo } from "react"
 import * as Paths from "../api/Paths.ts"
-import * as Queries from "../api/Queries.ts"
 import * as Stored from "../api/Stored.ts"
 import type { Scope } from "../api/Records.ts"
 import { permits } from "@waybill/domain/account/permits"
@@ -32,7 +30,7 @@ import { setTheme, useIsDark } from "../session/Theme.ts"
 import { useReschedule } from "../session/useReschedule.ts"
 import { useSession } from "../session/useSession.ts"
 import { useSignOut } from "../session/useSignOut.ts"
-import { useSuppress } from "../session/useSuppress.ts"
+import { useSuppress, useSuppressionOf } from "../session/useSuppress.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { type Command, type Go, ICON } from "./LineCommands.tsx"
 import * as LineCommands from "./LineCommands.tsx"
@@ -89,11 +87,8 @@ export const useCommands = (text: string): Commands => {
   const reschedule = useReschedule()
   const address = LineCommands.addressIn(query)
   const records = useRecords(query, address === undefined && !hits.isPending)
-  const suppression = useQuery({
-    ...Queries.suppressionOf(address ?? ""),
-    // The suppression is asked for once typing pauses, as the emails are.
-    enabled: address !== undefined && !hits.isPending && permits(session.scopes, "suppressions:read"),
-  }).data
+  // It is asked for once typing pauses, as the emails are.
+  const suppression = useSuppressionOf(address, !hits.isPending)
   const found = useMemo(() => {
     const go: Go = (to, parameters) => () => history.push(Paths.pathWith(to, parameters))
     const screens = Navigation.ALL_SCREENS.filter(
@@ -145,16 +140,11 @@ export const useCommands = (text: string): Commands => {
           }))
         : []
     const named = records.map((record) => LineCommands.ofRecord(record, go))
-    const docs: ReadonlyArray<Command> =
-      query === ""
-        ? []
-        : [
-            {
-              name: `Docs about “${query}”`,
-              icon: <BookOpen size={ICON} />,
-              run: () => openPage(Paths.pathWith("/docs/search", { q: query })),
-            },
-          ]
+    const docs: Command = {
+      name: `Docs about “${query}”`,
+      icon: <BookOpen size={ICON} />,
+      run: () => openPage(Paths.pathWith("/docs/search", { q: query })),
+    }
     const mails = emails.map((email): Command => ({
       name: email.id,
       content: (
@@ -210,7 +200,7 @@ export const useCommands = (text: string): Commands => {
         ...(isFirst ? [] : ofMeaning),
         ...(LineCommands.isCancel(query) ? [] : ofWaiting),
         ...(order === undefined ? mails : []),
-        ...docs,
+        ...(query === "" ? [] : [docs]),
       ],
     }
   }, [

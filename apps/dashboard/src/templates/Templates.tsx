@@ -11,12 +11,9 @@ import { NewTemplate } from "./NewTemplate.tsx"
 import * as TemplateQueries from "./content/TemplateQueries.ts"
 import { ListScreen } from "../ui/layout/ListScreen.tsx"
 import { useListSearch } from "../ui/layout/useListSearch.ts"
+import { statusChoices } from "../ui/display/Badge.tsx"
 
-const STATUSES = [
-  { value: "draft", name: "Draft" },
-  { value: "published", name: "Published" },
-  { value: "archived", name: "Archived" },
-]
+const STATUSES = statusChoices("draft", "published", "archived")
 const KIND_CHOICES = Object.entries(KINDS).map(([value, name]) => ({ value, name }))
 
 export const Templates = () => {

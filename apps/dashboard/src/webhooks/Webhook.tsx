@@ -34,10 +34,8 @@ export const Webhook = () => {
   const navigate = useNavigate()
   const { data: webhook } = useSuspenseQuery({ ...Queries.webhook(id), refetchInterval: IDLE_POLL_MS })
   const history = useHistoryItem(id)
-  const [editing, setEditing] = useState(false)
-  const [rotating, setRotating] = useState(false)
-  const [removing, setRemoving] = useState(false)
-  const [replaying, setReplaying] = useState(false)
+  const [dialog, setDialog] = useState<"edit" | "remove" | "replay" | "rotate">()
+  const close = () => setDialog(undefined)
   const [secret, setSecret] = useState<string>()
   // The answer of a change says nothing about calls.
   const updateCache = (next: Partial<WebhookData>) => {
@@ -89,13 +87,13 @@ export const Webhook = () => {
             isFramed
             label="Webhook actions"
             items={[
-              { name: "Edit", icon: <Pencil size={15} />, onSelect: () => setEditing(true) },
+              { name: "Edit", icon: <Pencil size={15} />, onSelect: () => setDialog("edit") },
               webhook.enabled && { name: "Disable", icon: <Pause size={15} />, onSelect: () => enable.mutate(false) },
-              { name: "Replay time range", icon: <History size={15} />, onSelect: () => setReplaying(true) },
-              { name: "Rotate signing secret", icon: <KeyRound size={15} />, onSelect: () => setRotating(true) },
+              { name: "Replay time range", icon: <History size={15} />, onSelect: () => setDialog("replay") },
+              { name: "Rotate signing secret", icon: <KeyRound size={15} />, onSelect: () => setDialog("rotate") },
               ...history,
               "separator",
-              { name: "Delete", icon: <Trash2 size={15} />, danger: true, onSelect: () => setRemoving(true) },
+              { name: "Delete", icon: <Trash2 size={15} />, danger: true, onSelect: () => setDialog("remove") },
             ]}
           />
         </>
@@ -128,33 +126,33 @@ export const Webhook = () => {
         />
       </Panel>
       <Deliveries webhookId={id} isEnabled={webhook.enabled} />
-      <Dialog open={editing} onClose={() => setEditing(false)} title="Edit webhook">
+      <Dialog open={dialog === "edit"} onClose={close} title="Edit webhook">
         <WebhookForm
           webhook={webhook}
-          onCancel={() => setEditing(false)}
+          onCancel={close}
           onChanged={(next) => {
             updateCache(next)
-            setEditing(false)
+            close()
           }}
         />
       </Dialog>
       <Dialog
-        open={replaying}
-        onClose={() => setReplaying(false)}
+        open={dialog === "replay"}
+        onClose={close}
         title="Replay time range"
         description="The events of this webhook in the range are delivered again. Event ids stay the same, so duplicates can be ignored."
       >
         <ReplayRange
           webhookId={id}
           onDone={() => {
-            setReplaying(false)
+            close()
             void refreshDeliveries()
           }}
         />
       </Dialog>
       <ConfirmDialog
-        open={rotating}
-        onClose={() => setRotating(false)}
+        open={dialog === "rotate"}
+        onClose={close}
         title="Rotate signing secret?"
         isDestructive={false}
         action="Rotate secret"
@@ -177,8 +175,8 @@ export const Webhook = () => {
         <SigningSecret secret={secret ?? ""} onDone={() => setSecret(undefined)} />
       </Dialog>
       <ConfirmDialog
-        open={removing}
-        onClose={() => setRemoving(false)}
+        open={dialog === "remove"}
+        onClose={close}
         title="Delete webhook?"
         action="Delete webhook"
         onConfirm={async () => {

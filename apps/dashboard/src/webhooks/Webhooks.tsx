@@ -18,6 +18,7 @@ import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { ListScreen } from "../ui/layout/ListScreen.tsx"
 import type { Column } from "../ui/layout/Table.tsx"
 import { useListSearch } from "../ui/layout/useListSearch.ts"
+import { statusChoices } from "../ui/display/Badge.tsx"
 
 export const Webhooks = () => {
   const list = useListSearch<"status">()
@@ -83,11 +84,7 @@ export const Webhooks = () => {
   )
 }
 
-const STATUSES = [
-  { value: "enabled", name: "Enabled" },
-  { value: "failing", name: "Failing" },
-  { value: "disabled", name: "Disabled" },
-]
+const STATUSES = statusChoices("enabled", "failing", "disabled")
 
 const COLUMNS: ReadonlyArray<Column<Webhook>> = [
   {

@@ -1,4 +1,4 @@
-import { Image, ImageOff, Monitor, Moon, Smartphone, Sun } from "lucide-react"
+import { Image, ImageOff, Monitor, Moon, Smartphone, Sun, Trash2 } from "lucide-react"
 import { useQuery } from "@tanstack/react-query"
 import { type ReactNode, useState } from "react"
 import * as Mode from "../../api/Mode.ts"
@@ -11,6 +11,8 @@ import { PreviewFrame } from "./PreviewFrame.tsx"
 import { hasRemoteImages } from "./hasRemoteImages.ts"
 import { QueryResult } from "../../ui/feedback/QueryResult.tsx"
 import { formatBytes } from "../../ui/display/formatBytes.ts"
+import { Panel } from "../../ui/layout/Panel.tsx"
+import { type Tab, Tabs } from "../../ui/layout/Tabs.tsx"
 
 /** Below this, the narrow layout of an email is easier to read than a scaled one. */
 const NARROW_PX = 480
@@ -127,3 +129,47 @@ export const Attachments = <File extends Attachment>({ download, files }: Attach
       ))}
     </ul>
   )
+
+interface MailProps {
+  readonly subject: string | null
+  readonly from: string
+  readonly to: ReadonlyArray<string>
+  /** Line below the addresses. */
+  readonly facts: ReactNode
+  readonly actions: ReactNode
+  /** Undefined if the user may only read. */
+  readonly onDelete: (() => void) | undefined
+  readonly tabs: ReadonlyArray<Tab>
+  /** Stands above the tabs. */
+  readonly note?: ReactNode
+  /** Dialogs. */
+  readonly children?: ReactNode
+}
+
+/** A mail beside the list that it is chosen in. */
+export const MailPanel = ({ actions, children, facts, from, note, onDelete, subject, tabs, to }: MailProps) => (
+  <Panel className="min-w-0 overflow-hidden">
+    <header className="flex flex-wrap items-start gap-x-3 gap-y-2 p-4">
+      <div className="min-w-0 grow basis-72">
+        <h2 className="text-lg font-semibold tracking-tight break-words">
+          {subject === null || subject === "" ? "No subject" : <UntrustedText text={subject} />}
+        </h2>
+        <p className="mt-1 text-sm [overflow-wrap:anywhere] text-ink-2">
+          <UntrustedText text={from} /> → <UntrustedText text={to.join(", ")} />
+        </p>
+        <p className="mt-0.5 text-xs text-ink-3">{facts}</p>
+      </div>
+      {actions}
+      {onDelete === undefined ? undefined : (
+        <IconButton label="Delete message" onClick={onDelete}>
+          <Trash2 size={16} />
+        </IconButton>
+      )}
+    </header>
+    <div className="border-t border-line">
+      {note}
+      <Tabs label="Message" tabs={tabs} />
+    </div>
+    {children}
+  </Panel>
+)

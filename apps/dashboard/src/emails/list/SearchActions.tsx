@@ -1,11 +1,10 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import { Ban, CircleX } from "lucide-react"
 import { useEffect, useRef, useState } from "react"
-import * as Queries from "../../api/Queries.ts"
 import type { Email } from "../../api/Records.ts"
 import { useHasScope } from "../../session/useHasScope.ts"
-import { useSuppress } from "../../session/useSuppress.ts"
+import { useSuppress, useSuppressionOf } from "../../session/useSuppress.ts"
 import { Button } from "../../ui/controls/Button.tsx"
 import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
 import { BulkDialog } from "../../ui/feedback/BulkDialog.tsx"
@@ -32,10 +31,7 @@ export const SearchActions = ({ filters, found, isAsked, load, onClose }: Props)
   const canSuppress = useHasScope("suppressions:write")
   const canCancel = useHasScope("email:send") && isWaiting(filters)
   const address = EmailSearch.soughtAddress(filters)
-  const suppression = useQuery({
-    ...Queries.suppressionOf(address ?? ""),
-    enabled: address !== undefined && canSuppress,
-  }).data
+  const suppression = useSuppressionOf(address, canSuppress)
   const ask = async () => setAction(Bulk.actionOf("cancel", await load()))
   const latest = useRef(ask)
   useEffect(() => {

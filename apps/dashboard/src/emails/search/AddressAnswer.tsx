@@ -1,20 +1,13 @@
-import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import { Ban } from "lucide-react"
-import * as Queries from "../../api/Queries.ts"
-import { useHasScope } from "../../session/useHasScope.ts"
+import { useSuppressionOf } from "../../session/useSuppress.ts"
 import * as SuppressionReason from "../../ui/display/SuppressionReason.ts"
 import type { EmailFilters } from "./EmailFilters.ts"
 
 /** Says of the address of a search that it is suppressed: a request to it alone is refused, and leaves no mail. */
 export const AddressAnswer = ({ filters }: { readonly filters: EmailFilters }) => {
-  const address = EmailSearch.soughtAddress(filters)
-  const canRead = useHasScope("suppressions:read")
-  const suppression = useQuery({
-    ...Queries.suppressionOf(address ?? ""),
-    enabled: address !== undefined && canRead,
-  }).data
+  const suppression = useSuppressionOf(EmailSearch.soughtAddress(filters))
   if (!suppression) return undefined
   return (
     <p role="status" className="flex flex-wrap items-center gap-x-2 gap-y-1 text-sm">

@@ -81,3 +81,7 @@ export const StatusBadge = ({ status }: { readonly status: string }) => {
     </Badge>
   )
 }
+
+/** Choices of a filter by status, named as the rows are. */
+export const statusChoices = (...statuses: ReadonlyArray<string>) =>
+  statuses.map((value) => ({ value, name: STATUSES[value]?.[1] ?? value }))

@@ -36,12 +36,12 @@ interface Props<Row> {
 /** A list of mail beside the one that is chosen in it. On narrow screens, the list, and then the mail in its place. */
 export const ListAndDetail = <Row extends Mail>(props: Props<Row>) => {
   const { detail, empty, isChosen, isLoading, label, lines, onSelect, query, rows, selected } = props
-  if (isLoading)
-    return (
-      <Panel>
-        <SkeletonRows />
-      </Panel>
-    )
+  const loading = (
+    <Panel>
+      <SkeletonRows />
+    </Panel>
+  )
+  if (isLoading) return loading
   if (query.data === undefined) return <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
   if (rows.length === 0) return <Panel>{empty}</Panel>
   return (
@@ -74,15 +74,7 @@ export const ListAndDetail = <Row extends Mail>(props: Props<Row>) => {
         {selected === undefined ? undefined : (
           // An id that is not there leaves the list as it is.
           <ErrorBoundary key={selected}>
-            <Suspense
-              fallback={
-                <Panel>
-                  <SkeletonRows />
-                </Panel>
-              }
-            >
-              {detail(selected)}
-            </Suspense>
+            <Suspense fallback={loading}>{detail(selected)}</Suspense>
           </ErrorBoundary>
         )}
       </div>
