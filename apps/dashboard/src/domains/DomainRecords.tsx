@@ -3,9 +3,9 @@ import type { Domain, DomainRecord } from "../api/Records.ts"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
 import { Badge } from "../ui/display/Badge.tsx"
 import { cx } from "../ui/display/cx.ts"
-import { Panel } from "../ui/layout/Panel.tsx"
 import { isEd25519 } from "./Ed25519.tsx"
 import { NOT_FOUND, recordError, RecordStatus } from "./RecordStatus.tsx"
+import { Panel } from "../ui/layout/Screen.tsx"
 
 const PURPOSES: { readonly [P in DomainRecord["purpose"]]: readonly [name: string, purpose: string] } = {
   dkim: ["DKIM", "Signs your mail, so that receivers can verify its origin and content."],

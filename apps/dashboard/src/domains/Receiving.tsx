@@ -5,9 +5,9 @@ import type { Domain } from "../api/Records.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { Checkbox } from "../ui/controls/Field.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
 import { needsNoDns } from "./needsNoDns.ts"
 import { RecordStatus } from "./RecordStatus.tsx"
+import { Panel } from "../ui/layout/Screen.tsx"
 
 /** Properties of a panel that changes a domain. */
 export interface Props {

@@ -5,11 +5,10 @@ import { instance } from "../api/instance.ts"
 import * as Api from "../api/Api.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
-import { Checkbox, TextField } from "../ui/controls/Field.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
+import { Checkbox, TextField, useForm } from "../ui/controls/Field.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
-import { useForm } from "../ui/controls/useForm.ts"
 import type { Props } from "./Receiving.tsx"
+import { Panel } from "../ui/layout/Screen.tsx"
 
 type Change = Partial<Pick<Domain, "open_tracking" | "click_tracking">>
 

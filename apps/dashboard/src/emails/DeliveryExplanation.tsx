@@ -5,8 +5,8 @@ import type { EmailWithContent, Recipient } from "../api/Records.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { formatDateTime, useNow } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
 import { Suppressed } from "./Suppressed.tsx"
+import { Panel } from "../ui/layout/Screen.tsx"
 
 /** Recipients that are explained; the panel of recipients has the others. */
 const MAX_EXPLAINED = 5

@@ -6,14 +6,12 @@ import * as Api from "../api/Api.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
-import { Dialog } from "../ui/feedback/Dialog.tsx"
-import { DialogForm } from "../ui/feedback/DialogForm.tsx"
-import { TextField } from "../ui/controls/Field.tsx"
+import { Dialog, DialogForm } from "../ui/feedback/Dialog.tsx"
+import { TextField, useForm } from "../ui/controls/Field.tsx"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
 import { GIVEN_UP } from "./search/EmailFilters.ts"
-import { useForm } from "../ui/controls/useForm.ts"
 
 interface Props {
   readonly email: EmailWithContent

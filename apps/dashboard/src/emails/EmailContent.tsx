@@ -8,10 +8,10 @@ import { useHasScope } from "../session/useHasScope.ts"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
 import { Tabs, type Tab } from "../ui/layout/Tabs.tsx"
 import { EmailWebhooks } from "./EmailWebhooks.tsx"
 import { Attachments, HeaderList, HtmlFrame, PlainText, Source } from "./compose/MessageParts.tsx"
+import { Panel } from "../ui/layout/Screen.tsx"
 
 interface Props {
   readonly email: EmailWithContent

@@ -2,9 +2,9 @@ import type { EmailWithContent, EventRecord } from "../api/Records.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { DueTime, formatDateTime, RelativeTime, useNow } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
 import { useActorOf } from "./Timeline.tsx"
+import { Panel } from "../ui/layout/Screen.tsx"
 
 /** Events that set the time of an email. */
 const SCHEDULING: ReadonlySet<string> = new Set(["email.queued", "email.rescheduled"])

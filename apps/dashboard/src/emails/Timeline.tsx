@@ -3,12 +3,11 @@ import * as CauseTexts from "@waybill/domain/explanation/CauseTexts"
 import * as ReplyCode from "@waybill/domain/search/ReplyCode"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import type { EventRecord } from "../api/Records.ts"
-import { useMemberNames } from "../settings/useMemberNames.ts"
-import { useKeyNames } from "../requests/useKeyNames.ts"
 import { cx } from "../ui/display/cx.ts"
 import { eventName } from "../ui/display/eventName.ts"
 import { formatClock, formatDateTime, formatWithZone } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import { useKeyNames, useMemberNames } from "../session/Names.ts"
 
 const COLORS: Record<string, string> = {
   "email.sent": "bg-accent",

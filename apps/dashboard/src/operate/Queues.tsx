@@ -1,7 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import type * as Operate from "@waybill/api/groups/Operate"
-import { Panel } from "../ui/layout/Panel.tsx"
-import { Screen } from "../ui/layout/Screen.tsx"
+import { Panel, Screen } from "../ui/layout/Screen.tsx"
 import { QueryResult } from "../ui/feedback/QueryResult.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
 import { queueFigures } from "./queueFigures.ts"

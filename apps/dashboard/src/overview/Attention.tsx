@@ -11,12 +11,12 @@ import { useHasScope } from "../session/useHasScope.ts"
 import { useSession } from "../session/useSession.ts"
 import { Duration, useNow } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
 import * as DisabledReason from "../webhooks/DisabledReason.ts"
 import { webhookName } from "../webhooks/webhookName.ts"
 import * as WebhookStatus from "../webhooks/WebhookStatus.tsx"
 import * as Alarm from "./Alarm.ts"
 import * as Mode from "../api/Mode.ts"
+import { Panel } from "../ui/layout/Screen.tsx"
 
 /** One thing that is wrong: a sentence, and where it is solved. */
 interface Problem {

@@ -11,14 +11,14 @@ import { useNow } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
 import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
 import * as SearchDates from "@waybill/domain/search/SearchDates"
 import * as SearchText from "@waybill/domain/search/SearchText"
-import { useKeyNames } from "../requests/useKeyNames.ts"
 import { isHighRate } from "./isHighRate.ts"
 import { type CountedRow, useOwnDomains } from "./useOwnDomains.ts"
 import { type Column, Table } from "../ui/layout/Table.tsx"
+import { Panel } from "../ui/layout/Screen.tsx"
+import { useKeyNames } from "../session/Names.ts"
 
 const GROUPS = [
   ["domain", "Domain"],

@@ -13,8 +13,8 @@ import { StatusBadge } from "../ui/display/Badge.tsx"
 import { cx } from "../ui/display/cx.ts"
 import { useNow } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
 import type { StepName, useFirstSteps } from "./useFirstSteps.ts"
+import { Panel } from "../ui/layout/Screen.tsx"
 
 const TEXTS: { readonly [S in StepName]: readonly [title: string, text: string] } = {
   key: ["Create an API key", "Your application sends with it. You get code that is ready to run."],

@@ -4,12 +4,12 @@ import * as Queries from "../api/Queries.ts"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
 import * as Hits from "../emails/search/Hits.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { SentTime } from "../emails/list/SentTime.tsx"
 import { cx } from "../ui/display/cx.ts"
 import { useNow } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import { Panel } from "../ui/layout/Screen.tsx"
 
 /** Recipient and subject share the width: one that needs less leaves it to the other. On a phone they share a column. */
 const COLUMNS =

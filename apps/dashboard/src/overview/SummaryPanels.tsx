@@ -6,7 +6,6 @@ import * as Queries from "../api/Queries.ts"
 import type { Domain, Stats } from "../api/Records.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
 import { Skeleton } from "../ui/feedback/Skeleton.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { cx } from "../ui/display/cx.ts"
@@ -14,6 +13,7 @@ import { UsageMeter } from "../settings/UsageMeter.tsx"
 import { queueFigures } from "../operate/queueFigures.ts"
 import { isHighRate } from "./isHighRate.ts"
 import type { TimeRange } from "./TimeRange.ts"
+import { Panel } from "../ui/layout/Screen.tsx"
 
 const number = new Intl.NumberFormat()
 

@@ -1,4 +1,4 @@
-import { useSuspenseQuery } from "@tanstack/react-query"
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { Download, Reply } from "lucide-react"
 import { useState } from "react"
@@ -9,14 +9,14 @@ import { Attachments, HeaderList, HtmlFrame, MailPanel, PlainText } from "../ema
 import { ReceiptMenu } from "../receipts/ReceiptMenu.tsx"
 import { useHasScope } from "../session/useHasScope.ts"
 import { Button } from "../ui/controls/Button.tsx"
-import { Dialog } from "../ui/feedback/Dialog.tsx"
+import { Dialog, DialogForm } from "../ui/feedback/Dialog.tsx"
 import { formatBytes } from "../ui/display/formatBytes.ts"
 import { formatDateTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import type { Tab } from "../ui/layout/Tabs.tsx"
 import * as ReceivedQueries from "./ReceivedQueries.ts"
-import { ReplyForm } from "./ReplyForm.tsx"
-import { RoutesApplied } from "./RoutesApplied.tsx"
+import * as Api from "../api/Api.ts"
+import { TextArea, TextField, useForm } from "../ui/controls/Field.tsx"
 
 interface Props {
   readonly id: string
@@ -130,3 +130,67 @@ const findingsOf = ({ auth, automatic, envelope }: InboundEmailWhole) => [
   { name: "TLS", value: envelope.tls ?? "none" },
   { name: "Written by", value: automatic === null ? "a person" : automatic.replace("_", " ") },
 ]
+
+interface ReplyProps {
+  readonly mail: InboundEmailWhole
+  readonly onDone: () => void
+}
+
+/** Writes an answer to a received mail, whose recipient, subject and thread follow from the mail. */
+const ReplyForm = ({ mail, onDone }: ReplyProps) => {
+  const client = useQueryClient()
+  const form = useForm({
+    initial: { from: mail.envelope.to[0] ?? "", text: "" },
+    send: ({ from, text }) => Api.post(`/inbound/${mail.id}/reply`, { from: from.trim(), text }),
+    onSent: () => {
+      void client.invalidateQueries({ queryKey: ["received", mail.id] })
+      void client.invalidateQueries({ queryKey: ["threads", mail.thread_id] })
+      onDone()
+    },
+  })
+  return (
+    <DialogForm submit="Send reply" form={form} onCancel={onDone}>
+      <TextField label="From" hint="An address of one of your verified domains." required {...form.input("from")} />
+      <TextArea label="Message" autoFocus required className="min-h-48" {...form.input("text")} />
+    </DialogForm>
+  )
+}
+
+interface Row {
+  readonly action: string
+  readonly result: string
+  readonly email_id: string | null
+  readonly reason: string | null
+}
+
+const FORWARD = "forward"
+
+/** Routes that applied to a mail, and forwards that no route asked for, with their results. */
+const RoutesApplied = ({ mail }: { readonly mail: InboundEmailWhole }) => {
+  const rows: ReadonlyArray<Row> = [
+    ...mail.routes,
+    ...mail.forwards.map((forward) => ({ ...forward, action: FORWARD })),
+  ]
+  return rows.length === 0 ? (
+    <p className="p-8 text-center text-sm text-ink-3">
+      No route applied: the mail was stored, and webhooks were called.
+    </p>
+  ) : (
+    <ul className="divide-y divide-line">
+      {rows.map(({ action, email_id, reason, result }, nth) => (
+        <li key={`${nth} ${action}`} className="flex items-baseline gap-3 px-4 py-3 text-sm">
+          <span className="w-24 shrink-0 font-medium">{action}</span>
+          <span className="min-w-0 grow break-words text-ink-2">
+            {result}
+            {reason === null ? undefined : `: ${reason}`}
+          </span>
+          {email_id === null ? undefined : (
+            <Link to="/emails/$id" params={{ id: email_id }} className="shrink-0 link">
+              View the email
+            </Link>
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -8,11 +8,10 @@ import { formatDuration } from "../ui/display/formatDuration.ts"
 import { formatDateTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { DescriptionList } from "../ui/layout/DescriptionList.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
-import { Screen } from "../ui/layout/Screen.tsx"
+import { Panel, Screen } from "../ui/layout/Screen.tsx"
 import type { RequestDetail } from "../api/Records.ts"
-import { useSenderName } from "./useSenderName.ts"
 import { RequestStatus } from "./RequestStatus.tsx"
+import { useSenderName } from "../session/Names.ts"
 
 export const Request = () => {
   const { id } = useParams({ from: "/shell/requests/$id" })

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router"
 import * as Queries from "../api/Queries.ts"
 import { needsNoDns } from "../domains/needsNoDns.ts"
 import { recordError, RecordStatus } from "../domains/RecordStatus.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
+import { Panel } from "../ui/layout/Screen.tsx"
 
 /** The addresses whose mail comes here, and whether the MX record of each domain leads here. */
 export const ReceivingAddresses = () => {

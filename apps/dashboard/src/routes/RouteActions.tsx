@@ -1,7 +1,6 @@
 import type { ReactNode } from "react"
 import type { InboundRoute, Webhook } from "../api/Records.ts"
-import { SelectField, TextField } from "../ui/controls/Field.tsx"
-import type { useForm } from "../ui/controls/useForm.ts"
+import { SelectField, TextField, type useForm } from "../ui/controls/Field.tsx"
 
 export type ActionType = InboundRoute["action"]["type"]
 

@@ -2,11 +2,10 @@ import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import * as Api from "../api/Api.ts"
 import type { InboundRoute, Webhook } from "../api/Records.ts"
-import { Checkbox, SelectField, TextField } from "../ui/controls/Field.tsx"
-import { DialogForm } from "../ui/feedback/DialogForm.tsx"
+import { Checkbox, SelectField, TextField, useForm } from "../ui/controls/Field.tsx"
 import { ACTIONS, type ActionType, draftOf } from "./RouteActions.tsx"
 import * as RouteQueries from "./RouteQueries.ts"
-import { useForm } from "../ui/controls/useForm.ts"
+import { DialogForm } from "../ui/feedback/Dialog.tsx"
 
 const VERDICTS = [
   ["", "Any"],

@@ -2,13 +2,12 @@ import { Check, Minus } from "lucide-react"
 import * as Api from "../api/Api.ts"
 import type { InboundRoute, RouteTrial, Webhook } from "../api/Records.ts"
 import { Button } from "../ui/controls/Button.tsx"
-import { TextField } from "../ui/controls/Field.tsx"
+import { TextField, useForm } from "../ui/controls/Field.tsx"
 import { cx } from "../ui/display/cx.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
 import { conditionsOf, wordsOf } from "./RouteActions.tsx"
-import { useForm } from "../ui/controls/useForm.ts"
+import { Panel } from "../ui/layout/Screen.tsx"
 
 interface Props {
   readonly routes: ReadonlyArray<InboundRoute>

@@ -1,10 +1,9 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { useCallback } from "react"
 import * as Api from "../api/Api.ts"
 import * as Queries from "../api/Queries.ts"
 import type { Suppression } from "../api/Records.ts"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
-import { useHasScope } from "./useHasScope.ts"
 
 /** Returns a function that suppresses an address at once, with Undo. */
 export const useSuppress = (): ((address: string) => void) => {
@@ -26,11 +25,4 @@ export const useSuppress = (): ((address: string) => void) => {
     },
     [client],
   )
-}
-
-/** The suppression of an address, for roles that see it: null if there is none, undefined while it is not known. */
-export const useSuppressionOf = (address: string | undefined, isAsked = true): Suppression | null | undefined => {
-  const canRead = useHasScope("suppressions:read")
-  const enabled = address !== undefined && isAsked && canRead
-  return useQuery({ ...Queries.suppressionOf(address ?? ""), enabled }).data
 }

@@ -11,13 +11,12 @@ import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
-import { useKeyNames } from "../requests/useKeyNames.ts"
 import { CreateApiKey } from "./CreateApiKey.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
-import { useMemberNames } from "./useMemberNames.ts"
 import { ListScreen } from "../ui/layout/ListScreen.tsx"
 import type { Column } from "../ui/layout/Table.tsx"
 import { useListSearch } from "../ui/layout/useListSearch.ts"
+import { useKeyNames, useMemberNames } from "../session/Names.ts"
 
 const MODES = [
   { value: "live", name: "Live" },

@@ -12,7 +12,6 @@ import { RelativeTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import * as DisabledReason from "../webhooks/DisabledReason.ts"
-import { actionOf } from "./actionOf.ts"
 import { ListScreen } from "../ui/layout/ListScreen.tsx"
 import type { Column } from "../ui/layout/Table.tsx"
 import { useListSearch } from "../ui/layout/useListSearch.ts"
@@ -202,4 +201,29 @@ const Target = ({ entry: { stream, stream_id, target_name, type } }: { readonly 
       {name}
     </Link>
   )
+}
+
+/** Types whose words differ from their name. */
+const ACTIONS: Readonly<Record<string, string>> = {
+  "domain.checked": "Domain DNS checked",
+  "domain.dkim_rotated": "Domain DKIM key rotated",
+  "domain.dkim_activated": "Domain DKIM key activated",
+  "domain.ed25519_made": "Domain Ed25519 key created",
+  "domain.ed25519_activated": "Domain Ed25519 key activated",
+  "domain.ed25519_suspended": "Domain Ed25519 key suspended",
+  "domain.ed25519_removed": "Domain Ed25519 key removed",
+  "domain.tracking_domain_set": "Domain tracking domain set",
+  "account.keeping_changed": "Account content retention changed",
+  "account.links_changed": "Account link settings changed",
+  "account.allowed_headers_changed": "Allowed headers changed",
+  "account.batch_changed": "Batch of emails paused, canceled or resumed",
+  "account.address_erased": "Address erased",
+  "member.link_made": "Member sign-in link created",
+  "member.factors_removed": "Member two-factor removed",
+}
+
+/** Says the type of a change in words: `api_key.revoked` is "API key revoked". */
+const actionOf = (type: string): string => {
+  const words = ACTIONS[type] ?? type.replaceAll(/[._]/gu, " ").replace(/^api key/u, "API key")
+  return words.slice(0, 1).toUpperCase() + words.slice(1)
 }

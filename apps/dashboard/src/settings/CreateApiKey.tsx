@@ -8,11 +8,9 @@ import * as Api from "../api/Api.ts"
 import { useSendExamples } from "../firstEmail/useSendExamples.ts"
 import { CodeExamples } from "../ui/controls/Code.tsx"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
-import { Dialog, DialogBody } from "../ui/feedback/Dialog.tsx"
-import { DialogForm } from "../ui/feedback/DialogForm.tsx"
+import { Dialog, DialogBody, DialogForm } from "../ui/feedback/Dialog.tsx"
 import { type Preset, Presets } from "../ui/controls/Presets.tsx"
-import { Checkbox, SelectField, TextField } from "../ui/controls/Field.tsx"
-import { useForm } from "../ui/controls/useForm.ts"
+import { Checkbox, SelectField, TextField, useForm } from "../ui/controls/Field.tsx"
 
 const SCOPES: ReadonlyArray<readonly [scope: Scope, description: string]> = [
   ["email:send", "Send email"],

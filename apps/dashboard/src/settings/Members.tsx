@@ -7,15 +7,16 @@ import type { Member, MemberLink, Page, Role } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
-import { Dialog } from "../ui/feedback/Dialog.tsx"
+import { Dialog, DialogForm } from "../ui/feedback/Dialog.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { Table } from "../ui/layout/Table.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
-import { InviteMember } from "./InviteMember.tsx"
 import { columnsOf } from "./MemberColumns.tsx"
 import { RowsPanel } from "../ui/layout/RowsPanel.tsx"
 import { LinkOnce } from "./LinkOnce.tsx"
 import { useListSearch } from "../ui/layout/useListSearch.ts"
+import { SelectField, TextField, useForm } from "../ui/controls/Field.tsx"
+import * as Roles from "./Roles.ts"
 
 export const Members = () => {
   const client = useQueryClient()
@@ -107,5 +108,31 @@ export const Members = () => {
         They are signed out immediately. Their changes stay in the audit log, and API keys they created keep working.
       </ConfirmDialog>
     </Screen>
+  )
+}
+
+interface Props {
+  readonly onInvited: (link: MemberLink) => void
+  readonly onCancel: () => void
+}
+
+const InviteMember = ({ onCancel, onInvited }: Props) => {
+  const form = useForm({
+    initial: { email: "", name: "", role: "member" as Role },
+    send: ({ email, name, role }) =>
+      Api.post<MemberLink>("/members", { email: email.trim(), name: name.trim() === "" ? null : name.trim(), role }),
+    onSent: onInvited,
+  })
+  return (
+    <DialogForm submit="Invite member" form={form} onCancel={onCancel}>
+      <TextField label="Email" type="email" autoFocus required {...form.input("email")} />
+      <TextField label="Name" hint="Optional." {...form.input("name")} />
+      <SelectField
+        label="Role"
+        hint={Roles.ROLES.find(([each]) => each === form.values.role)?.[1]}
+        options={Roles.OPTIONS}
+        {...form.input("role")}
+      />
+    </DialogForm>
   )
 }

@@ -4,12 +4,11 @@ import * as Auth from "../api/Auth.ts"
 import { instance } from "../api/instance.ts"
 import { Button, IconButton } from "../ui/controls/Button.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
-import { TextField } from "../ui/controls/Field.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
+import { TextField, useForm } from "../ui/controls/Field.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
-import { useForm } from "../ui/controls/useForm.ts"
+import { Panel } from "../ui/layout/Screen.tsx"
 
 export const Passkeys = () => {
   const client = useQueryClient()

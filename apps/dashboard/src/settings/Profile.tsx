@@ -1,16 +1,16 @@
-import { useQueryClient } from "@tanstack/react-query"
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import * as Auth from "../api/Auth.ts"
 import { useSession } from "../session/useSession.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
-import { TextField } from "../ui/controls/Field.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
-import { Screen } from "../ui/layout/Screen.tsx"
-import { showToast } from "../ui/feedback/Toasts.tsx"
+import { TextField, useForm } from "../ui/controls/Field.tsx"
+import { Panel, Screen } from "../ui/layout/Screen.tsx"
+import { showError, showToast } from "../ui/feedback/Toasts.tsx"
 import { TwoFactor } from "./TwoFactor.tsx"
 import { Passkeys } from "./Passkeys.tsx"
-import { Sessions } from "./Sessions.tsx"
-import { useForm } from "../ui/controls/useForm.ts"
+import { Laptop } from "lucide-react"
+import { Badge } from "../ui/display/Badge.tsx"
+import { RelativeTime } from "../ui/display/Time.tsx"
 
 export const Profile = () => (
   <Screen title="Profile" hint="Your name and sign-in methods. They apply to all your accounts.">
@@ -86,6 +86,48 @@ const PasswordForm = () => {
         </Button>
         <ErrorMessage error={form.error} className="basis-full" />
       </form>
+    </Panel>
+  )
+}
+
+const deviceOf = (agent: string | null): string => {
+  const browser = /(?:Edg|Firefox|Chrome|Safari)/u.exec(agent ?? "")?.[0] ?? "Unknown client"
+  const system = /(?:Windows|Mac OS X|Android|iPhone|iPad|Linux)/u.exec(agent ?? "")?.[0]
+  return `${browser === "Edg" ? "Edge" : browser}${system === undefined ? "" : ` on ${system.replace("Mac OS X", "macOS")}`}`
+}
+
+const Sessions = () => {
+  const client = useQueryClient()
+  const { data } = useQuery({ queryKey: ["sessions"], queryFn: Auth.sessions })
+  const { data: current } = useQuery({ queryKey: ["own-session"], queryFn: Auth.current })
+  const end = useMutation({
+    mutationFn: Auth.endSession,
+    onSuccess: () => client.invalidateQueries({ queryKey: ["sessions"] }),
+    onError: showError,
+  })
+  return (
+    <Panel title="Active sessions">
+      <ul className="divide-y divide-line">
+        {(data ?? []).map((session) => (
+          <li key={session.id} className="flex items-center gap-3 px-4 py-2.5 text-sm">
+            <Laptop size={16} className="shrink-0 text-ink-3" aria-hidden />
+            <span className="min-w-0 grow">
+              <span className="flex items-center gap-2">
+                <span className="truncate">{deviceOf(session.userAgent)}</span>
+                {current?.device.id === session.id ? <Badge tone="good">This device</Badge> : undefined}
+              </span>
+              <span className="block truncate text-xs text-ink-3">
+                {session.ipAddress} · signed in <RelativeTime iso={session.createdAt} />
+              </span>
+            </span>
+            {current?.device.id === session.id ? undefined : (
+              <Button small onClick={() => end.mutate(session.token)}>
+                Sign out
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
     </Panel>
   )
 }

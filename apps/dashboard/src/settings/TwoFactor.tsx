@@ -6,12 +6,10 @@ import { Badge } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
 import { CodeBlock } from "../ui/controls/Code.tsx"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
-import { Dialog } from "../ui/feedback/Dialog.tsx"
-import { DialogForm } from "../ui/feedback/DialogForm.tsx"
-import { TextField } from "../ui/controls/Field.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
+import { Dialog, DialogForm } from "../ui/feedback/Dialog.tsx"
+import { TextField, useForm } from "../ui/controls/Field.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
-import { useForm } from "../ui/controls/useForm.ts"
+import { Panel } from "../ui/layout/Screen.tsx"
 
 interface Secrets {
   readonly totpURI: string

@@ -7,10 +7,9 @@ import { instance } from "../api/instance.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
-import { TextField } from "../ui/controls/Field.tsx"
+import { TextField, useForm } from "../ui/controls/Field.tsx"
 import { SignInLayout } from "./SignInLayout.tsx"
 import { TwoFactorStep } from "./TwoFactorStep.tsx"
-import { useForm } from "../ui/controls/useForm.ts"
 
 /** Browsers bind a passkey to a domain name, so passkeys do not work on a page opened by IP address. */
 const hasPasskeys = "PublicKeyCredential" in window && window.location.hostname === instance.passkeyDomain

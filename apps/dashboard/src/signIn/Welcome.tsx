@@ -6,10 +6,9 @@ import * as Auth from "../api/Auth.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
-import { TextField } from "../ui/controls/Field.tsx"
+import { TextField, useForm } from "../ui/controls/Field.tsx"
 import { Skeleton } from "../ui/feedback/Skeleton.tsx"
 import { SignInLayout } from "./SignInLayout.tsx"
-import { useForm } from "../ui/controls/useForm.ts"
 
 const MIN_CHARS = 12
 

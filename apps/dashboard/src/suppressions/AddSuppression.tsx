@@ -2,11 +2,10 @@ import { useQueryClient } from "@tanstack/react-query"
 import * as Queries from "../api/Queries.ts"
 import type { Suppression } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
-import { DialogForm } from "../ui/feedback/DialogForm.tsx"
-import { SelectField, TextField } from "../ui/controls/Field.tsx"
+import { SelectField, TextField, useForm } from "../ui/controls/Field.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
 import * as SuppressionReason from "../ui/display/SuppressionReason.ts"
-import { useForm } from "../ui/controls/useForm.ts"
+import { DialogForm } from "../ui/feedback/Dialog.tsx"
 
 interface Props {
   /** The address that is offered. */

@@ -1,7 +1,7 @@
-import { useInfiniteQuery } from "@tanstack/react-query"
+import { type QueryKey, useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { Ban, Download, Plus, Upload } from "lucide-react"
-import { useState } from "react"
+import { useMemo, useState } from "react"
 import * as Queries from "../api/Queries.ts"
 import type { Suppression } from "../api/Records.ts"
 import { useHasScope } from "../session/useHasScope.ts"
@@ -19,11 +19,12 @@ import { AddSuppression } from "./AddSuppression.tsx"
 import { ExportSuppressions } from "./ExportSuppressions.tsx"
 import { ImportSuppressions } from "./ImportSuppressions.tsx"
 import * as SuppressionReason from "../ui/display/SuppressionReason.ts"
-import { useAddedBy } from "./useAddedBy.ts"
-import { useRemoveSuppression } from "./useRemoveSuppression.ts"
 import { ListScreen } from "../ui/layout/ListScreen.tsx"
 import type { Column } from "../ui/layout/Table.tsx"
 import { useListSearch } from "../ui/layout/useListSearch.ts"
+import * as OptimisticUpdate from "../ui/feedback/OptimisticUpdate.ts"
+import * as Api from "../api/Api.ts"
+import { showError, showToast } from "../ui/feedback/Toasts.tsx"
 
 const REASON_CHOICES = Object.entries(SuppressionReason.NAMES).map(([value, name]) => ({ value, name }))
 
@@ -185,3 +186,43 @@ const columnsOf = (
         },
       ]),
 ]
+
+/** Returns who added an address, by its text: the names of the newest changes by keys and members. */
+const useAddedBy = (): ReadonlyMap<string, string> => {
+  const { data } = useInfiniteQuery({ ...Queries.audit({ stream: "suppression" }), enabled: useHasScope("admin") })
+  return useMemo(
+    () =>
+      new Map(
+        // The newest change of an address comes first, and is to stay.
+        (data?.pages ?? [])
+          .flatMap((page) => page.data)
+          .toReversed()
+          .flatMap(({ actor, actor_name, target_name, type }) =>
+            type === "suppression.added" && target_name !== null
+              ? [[target_name, actor_name ?? (actor.type === "operator" ? "Operator" : "–")] as const]
+              : [],
+          ),
+      ),
+    [data],
+  )
+}
+
+/** Removes a suppression, with Undo. Used by the list, because a row unmounts as soon as it is removed. */
+const useRemoveSuppression = (listKey: QueryKey) => {
+  const client = useQueryClient()
+  const refresh = () => client.invalidateQueries({ queryKey: Queries.SUPPRESSIONS })
+  const restore = useMutation({
+    mutationFn: ({ email, reason }: Suppression) => Api.post("/suppressions", { email, reason }),
+    onSuccess: refresh,
+    onError: showError,
+  })
+  return useMutation({
+    mutationFn: ({ email }: Suppression) => Api.remove(`/suppressions/${encodeURIComponent(email)}`),
+    onMutate: ({ id }) => OptimisticUpdate.apply(client, listKey, OptimisticUpdate.withoutRow<Suppression>(id)),
+    onSuccess: (_, suppression) => {
+      void refresh()
+      showToast(`Suppression of ${suppression.email} removed.`, () => restore.mutate(suppression))
+    },
+    onError: OptimisticUpdate.rollBack,
+  })
+}

@@ -3,13 +3,12 @@ import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import * as Api from "../api/Api.ts"
 import type { ListedTemplate, TemplateRecord } from "../api/Records.ts"
-import { Checkbox, SelectField, TextField } from "../ui/controls/Field.tsx"
-import { DialogForm } from "../ui/feedback/DialogForm.tsx"
+import { Checkbox, SelectField, TextField, useForm } from "../ui/controls/Field.tsx"
 import { KINDS } from "./TemplateColumns.tsx"
 import { focusEditor } from "./editor/focusEditor.ts"
 import { STARTERS } from "./starters.ts"
 import * as TemplateQueries from "./content/TemplateQueries.ts"
-import { useForm } from "../ui/controls/useForm.ts"
+import { DialogForm } from "../ui/feedback/Dialog.tsx"
 
 const MAX_ALIAS_CHARS = 64
 

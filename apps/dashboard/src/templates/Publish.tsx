@@ -4,7 +4,6 @@ import * as Api from "../api/Api.ts"
 import { ApiError } from "../api/ApiError.ts"
 import type { ListedTemplateVersion, TemplateRecord } from "../api/Records.ts"
 import { TextArea } from "../ui/controls/Field.tsx"
-import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
 import * as Form from "./content/Form.ts"
 import * as Problems from "./content/Problems.ts"
@@ -12,6 +11,7 @@ import type { Trial } from "./editor/useTrial.ts"
 import { ProblemList } from "./editor/ProblemList.tsx"
 import * as TemplateQueries from "./content/TemplateQueries.ts"
 import { Differences } from "./versions/Comparison.tsx"
+import { DialogForm } from "../ui/feedback/Dialog.tsx"
 
 interface Props {
   readonly record: TemplateRecord

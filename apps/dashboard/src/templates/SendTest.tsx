@@ -2,10 +2,9 @@ import { Link } from "@tanstack/react-router"
 import * as Api from "../api/Api.ts"
 import type { RenderedTemplate } from "../api/Records.ts"
 import { useSession } from "../session/useSession.ts"
-import { TextField } from "../ui/controls/Field.tsx"
-import { DialogForm } from "../ui/feedback/DialogForm.tsx"
-import { useForm } from "../ui/controls/useForm.ts"
+import { TextField, useForm } from "../ui/controls/Field.tsx"
 import { useVerifiedDomain } from "../session/useVerifiedDomain.ts"
+import { DialogForm } from "../ui/feedback/Dialog.tsx"
 
 interface Props {
   /** The rendering that the preview shows. */

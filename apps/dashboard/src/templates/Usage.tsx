@@ -8,12 +8,12 @@ import { CodeExamples } from "../ui/controls/Code.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { PagedRows } from "../ui/layout/PagedRows.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
 import { Table } from "../ui/layout/Table.tsx"
 import { COLUMNS } from "./TemplateColumns.tsx"
 import { samplesOf } from "./samplesOf.ts"
 import * as TemplateQueries from "./content/TemplateQueries.ts"
 import { useVerifiedDomain } from "../session/useVerifiedDomain.ts"
+import { Panel } from "../ui/layout/Screen.tsx"
 
 /** Where a template is used: its messages, or the templates that it is a part of. */
 export const Usage = ({ record }: { readonly record: TemplateRecord }) =>

@@ -1,8 +1,7 @@
 import * as Api from "../api/Api.ts"
-import { DialogForm } from "../ui/feedback/DialogForm.tsx"
-import { TextField } from "../ui/controls/Field.tsx"
+import { TextField, useForm } from "../ui/controls/Field.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
-import { useForm } from "../ui/controls/useForm.ts"
+import { DialogForm } from "../ui/feedback/Dialog.tsx"
 
 interface ReplayPage {
   readonly queued: number

@@ -11,15 +11,13 @@ import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { MoreMenu } from "../ui/controls/Menu.tsx"
 import { DescriptionList } from "../ui/layout/DescriptionList.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
-import { Screen } from "../ui/layout/Screen.tsx"
+import { Panel, Screen } from "../ui/layout/Screen.tsx"
 import { eventName } from "../ui/display/eventName.ts"
 import { formatDateTime } from "../ui/display/Time.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
 import { Deliveries, IDLE_POLL_MS } from "./Deliveries.tsx"
 import * as DisabledReason from "./DisabledReason.ts"
 import * as WebhookStatus from "./WebhookStatus.tsx"
-import { LastAnswer } from "./LastAnswer.tsx"
 import { ReplayRange } from "./ReplayRange.tsx"
 import { SigningSecret } from "./SigningSecret.tsx"
 import { useHistoryItem } from "../session/useHistoryItem.tsx"
@@ -27,6 +25,8 @@ import * as WebhookFormats from "./WebhookFormats.ts"
 import { WebhookForm } from "./WebhookForm.tsx"
 import { webhookName } from "./webhookName.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import { formatDuration } from "../ui/display/formatDuration.ts"
+import { isSuccessful, ResponseStatus } from "./ResponseStatus.tsx"
 
 export const Webhook = () => {
   const { id } = useParams({ from: "/shell/webhooks/$id" })
@@ -197,3 +197,20 @@ const failingText = (since: string): string =>
 
 const disabledText = (webhook: WebhookData): string =>
   `${DisabledReason.words(webhook)}. No events are sent. Once the webhook is enabled, “Replay time range” sends those it missed.`
+
+/** Shows what the endpoint answered last, when, and how it began; or why it gave no answer. */
+const LastAnswer = ({ call }: { readonly call: WebhookData["last_call"] }) => {
+  if (call === null) return "None yet"
+  const text = call.error ?? (isSuccessful(call.status) ? null : call.answer)
+  return (
+    <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
+      <ResponseStatus status={call.status} />
+      <span className="tabular">
+        {formatDateTime(call.at)}, {formatDuration(call.duration_ms)}
+      </span>
+      {text === null ? undefined : (
+        <UntrustedText className="line-clamp-2 min-w-0 text-xs text-ink-3 [overflow-wrap:anywhere]" text={text} />
+      )}
+    </span>
+  )
+}

@@ -2,12 +2,11 @@ import { useQueryClient } from "@tanstack/react-query"
 import type { WebhookType } from "@waybill/domain/webhook/WebhookType"
 import type { Webhook, WebhookWithSecret } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
-import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { eventName } from "../ui/display/eventName.ts"
 import * as WebhookFormats from "./WebhookFormats.ts"
-import { Checkbox, SelectField, TextField } from "../ui/controls/Field.tsx"
+import { Checkbox, SelectField, TextField, useForm } from "../ui/controls/Field.tsx"
 import { type Preset, Presets } from "../ui/controls/Presets.tsx"
-import { useForm } from "../ui/controls/useForm.ts"
+import { DialogForm } from "../ui/feedback/Dialog.tsx"
 
 const GROUPS = ["Emails", "Received mail", "Domains", "Other"] as const
 

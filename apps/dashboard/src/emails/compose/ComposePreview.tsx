@@ -2,9 +2,9 @@ import { useState } from "react"
 import { Moon, Sun } from "lucide-react"
 import { IconButton } from "../../ui/controls/Button.tsx"
 import { SegmentedControl } from "../../ui/controls/SegmentedControl.tsx"
-import { Panel } from "../../ui/layout/Panel.tsx"
 import { PlainText } from "./MessageParts.tsx"
 import { PreviewFrame } from "./PreviewFrame.tsx"
+import { Panel } from "../../ui/layout/Screen.tsx"
 
 const SHAPES = [
   ["desktop", "Desktop"],

@@ -11,8 +11,8 @@ import { PreviewFrame } from "./PreviewFrame.tsx"
 import { hasRemoteImages } from "./hasRemoteImages.ts"
 import { QueryResult } from "../../ui/feedback/QueryResult.tsx"
 import { formatBytes } from "../../ui/display/formatBytes.ts"
-import { Panel } from "../../ui/layout/Panel.tsx"
 import { type Tab, Tabs } from "../../ui/layout/Tabs.tsx"
+import { Panel } from "../../ui/layout/Screen.tsx"
 
 /** Below this, the narrow layout of an email is easier to read than a scaled one. */
 const NARROW_PX = 480

@@ -2,15 +2,13 @@ import { Link, useNavigate } from "@tanstack/react-router"
 import { useWindowVirtualizer } from "@tanstack/react-virtual"
 import { useEffect, useRef, useSyncExternalStore } from "react"
 import type { Email } from "../../api/Records.ts"
-import { useKeyNames } from "../../requests/useKeyNames.ts"
 import { useListKeys } from "../../ui/controls/useListKeys.ts"
 import { cx } from "../../ui/display/cx.ts"
 import * as Hits from "../search/Hits.ts"
 import { reachedOf, reasonOf } from "../search/EmailFilters.ts"
-import { useTemplateNames } from "../../requests/useTemplateNames.ts"
-import { Checkmark } from "./Checkmark.tsx"
 import { EmailRow } from "./EmailRow.tsx"
 import type { Selection } from "./Selection.ts"
+import { useKeyNames, useTemplateNames } from "../../session/Names.ts"
 
 const ROW_PX = 36
 /** A row with a second line: how many recipients got it, where a search found it, or why it did not arrive. */
@@ -148,3 +146,28 @@ export const EmailTable = ({ newIds, hasMore, isLoadingMore, onMore, parts, rows
     </div>
   )
 }
+
+interface CheckmarkProps {
+  /** Accessible name. */
+  readonly label: string
+  readonly isOn: boolean
+  /** Whether some of what it stands for is selected. */
+  readonly isPartly?: boolean
+  readonly onChange: (isOn: boolean) => void
+}
+
+/** Selects a row, or all of them. The area around the box counts as well. */
+const Checkmark = ({ isOn, isPartly = false, label, onChange }: CheckmarkProps) => (
+  <label className="flex w-11 shrink-0 cursor-pointer items-center self-stretch pl-4">
+    <input
+      ref={(input) => {
+        if (input !== null) input.indeterminate = isPartly
+      }}
+      type="checkbox"
+      aria-label={label}
+      checked={isOn}
+      onChange={({ target }) => onChange(target.checked)}
+      className="size-4 accent-solid"
+    />
+  </label>
+)

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import { Ban } from "lucide-react"
-import { useSuppressionOf } from "../../session/useSuppress.ts"
+import { useSuppressionOf } from "../../session/useSuppressionOf.ts"
 import * as SuppressionReason from "../../ui/display/SuppressionReason.ts"
 import type { EmailFilters } from "./EmailFilters.ts"
 

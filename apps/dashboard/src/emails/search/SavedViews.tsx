@@ -5,12 +5,10 @@ import * as Api from "../../api/Api.ts"
 import * as Queries from "../../api/Queries.ts"
 import type { SavedView } from "../../api/Records.ts"
 import { Button } from "../../ui/controls/Button.tsx"
-import { TextField } from "../../ui/controls/Field.tsx"
+import { TextField, useForm } from "../../ui/controls/Field.tsx"
 import { Menu } from "../../ui/controls/Menu.tsx"
-import { Dialog } from "../../ui/feedback/Dialog.tsx"
-import { DialogForm } from "../../ui/feedback/DialogForm.tsx"
+import { Dialog, DialogForm } from "../../ui/feedback/Dialog.tsx"
 import { showError, showToast } from "../../ui/feedback/Toasts.tsx"
-import { useForm } from "../../ui/controls/useForm.ts"
 
 interface Props {
   /** The text of the search box. */

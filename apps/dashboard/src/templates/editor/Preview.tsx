@@ -6,12 +6,12 @@ import { PlainText } from "../../emails/compose/MessageParts.tsx"
 import { IconButton } from "../../ui/controls/Button.tsx"
 import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
 import { SkeletonRows } from "../../ui/feedback/Skeleton.tsx"
-import { Panel } from "../../ui/layout/Panel.tsx"
 import { ProblemList } from "./ProblemList.tsx"
 import * as LanguageName from "./LanguageName.ts"
 import { PreviewFrame } from "../../emails/compose/PreviewFrame.tsx"
 import * as Problems from "../content/Problems.ts"
 import type { Trial } from "./useTrial.ts"
+import { Panel } from "../../ui/layout/Screen.tsx"
 
 /** Below this, the narrow layout of an email is easier to read than a scaled one. */
 const NARROW_PX = 640

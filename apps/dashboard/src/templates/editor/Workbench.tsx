@@ -2,7 +2,6 @@ import { useEffect, useState } from "react"
 import type { TemplateRecord } from "../../api/Records.ts"
 import { SegmentedControl } from "../../ui/controls/SegmentedControl.tsx"
 import { cx } from "../../ui/display/cx.ts"
-import { Panel } from "../../ui/layout/Panel.tsx"
 import { Tabs } from "../../ui/layout/Tabs.tsx"
 import * as Completions from "./code/Completions.ts"
 import * as Form from "../content/Form.ts"
@@ -13,6 +12,7 @@ import { Settings } from "./Settings.tsx"
 import type { Trial } from "./useTrial.ts"
 import { Variables } from "./Variables.tsx"
 import { CodeField, WordField } from "./WordFields.tsx"
+import { Panel } from "../../ui/layout/Screen.tsx"
 
 interface Props {
   readonly record: TemplateRecord

@@ -1,12 +1,12 @@
 import { useQueries } from "@tanstack/react-query"
 import { useState } from "react"
 import type { ListedTemplateVersion, TemplateRecord } from "../../api/Records.ts"
-import { Panel } from "../../ui/layout/Panel.tsx"
 import { SelectField } from "../../ui/controls/Field.tsx"
 import * as Form from "../content/Form.ts"
 import * as TemplateQueries from "../content/TemplateQueries.ts"
 import { TextDifference } from "./TextDifference.tsx"
 import { QueryResult } from "../../ui/feedback/QueryResult.tsx"
+import { Panel } from "../../ui/layout/Screen.tsx"
 
 interface Props {
   readonly record: TemplateRecord

@@ -1,9 +1,11 @@
 import { Dialog as Base } from "@base-ui/react/dialog"
 import { X } from "lucide-react"
-import type { ReactNode } from "react"
+import type { FormEvent, ReactNode } from "react"
 import { Button } from "../controls/Button.tsx"
 import { cx } from "../display/cx.ts"
 import { UntrustedText } from "../display/UntrustedText.tsx"
+import { ErrorMessage } from "./ErrorMessage.tsx"
+import type { Form } from "../controls/Field.tsx"
 
 export const DIALOG_BACKDROP = "backdrop fixed inset-0 z-40 bg-black/25 dark:bg-black/55"
 export const DIALOG_PANEL =
@@ -88,4 +90,47 @@ export const DialogBody = ({ children, done = "Done", isPrimary = true, onDone }
       </Button>
     </footer>
   </div>
+)
+
+interface FormProps {
+  readonly form: Form
+  readonly children: ReactNode
+  readonly submit: string
+  readonly onCancel: () => void
+  /** Label of the button that closes the dialog. Default: "Cancel". */
+  readonly cancelLabel?: string
+  readonly disabled?: boolean
+}
+
+/** Form inside a dialog: fields, an error, and two buttons. Ctrl+Enter or ⌘+Enter submits it. */
+export const DialogForm = ({
+  cancelLabel = "Cancel",
+  children,
+  disabled = false,
+  form,
+  onCancel,
+  submit,
+}: FormProps) => (
+  <form
+    className="flex flex-col gap-4 px-5 pt-5"
+    noValidate
+    onSubmit={(event: FormEvent) => {
+      event.preventDefault()
+      if (!disabled) form.submit()
+    }}
+    onKeyDown={(event) => {
+      if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) event.currentTarget.requestSubmit()
+    }}
+  >
+    {children}
+    <ErrorMessage error={form.error} />
+    <footer className="sticky bottom-0 -mx-5 mt-1 flex justify-end gap-2 rounded-b-2xl border-t border-line bg-raised px-5 py-3">
+      <Button variant="ghost" onClick={onCancel}>
+        {cancelLabel}
+      </Button>
+      <Button type="submit" variant="primary" busy={form.isPending} disabled={disabled}>
+        {submit}
+      </Button>
+    </footer>
+  </form>
 )

@@ -8,8 +8,7 @@ import { RelativeTime } from "../display/Time.tsx"
 import { ErrorMessage } from "../feedback/ErrorMessage.tsx"
 import { ErrorBoundary } from "../feedback/ErrorBoundary.tsx"
 import { SkeletonRows } from "../feedback/Skeleton.tsx"
-import { Panel } from "./Panel.tsx"
-import { BACK } from "./Screen.tsx"
+import { BACK, Panel } from "./Screen.tsx"
 
 interface Mail {
   readonly id: string

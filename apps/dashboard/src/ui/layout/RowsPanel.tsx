@@ -1,7 +1,7 @@
 import type { ReactNode } from "react"
 import { ErrorMessage } from "../feedback/ErrorMessage.tsx"
 import { SkeletonRows } from "../feedback/Skeleton.tsx"
-import { Panel } from "./Panel.tsx"
+import { Panel } from "./Screen.tsx"
 
 interface Props<Row> {
   readonly query: {
