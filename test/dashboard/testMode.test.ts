@@ -81,7 +81,7 @@ await inDashboard("test mode in the dashboard", (opened) => {
       await page.getByText(ready).first().waitFor()
     }
     await open("/suppressions")
-    await page.getByRole("button", { name: "Add suppression" }).click()
+    await page.getByRole("button", { name: "Add suppression" }).first().click()
     await page.getByRole("dialog").getByLabel("Email address").fill("test@example.org")
     await page.getByRole("dialog").getByRole("button", { name: "Add", exact: true }).click()
     await page.getByRole("cell", { name: "test@example.org", exact: true }).waitFor()

@@ -32,7 +32,7 @@ const SAFE: ReadonlyArray<string> = [
   "apps/dashboard/src/domains/RecordStatus.tsx",
   "apps/dashboard/src/emails/Timeline.tsx",
   "apps/dashboard/src/operate/Projections.tsx",
-  "apps/dashboard/src/settings/actionOf.ts",
+  "apps/dashboard/src/settings/AuditLog.tsx",
   "apps/dashboard/src/ui/display/Badge.tsx",
   "apps/dashboard/src/ui/display/eventName.ts",
 ]

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
-import { Globe, Plus } from "lucide-react"
+import { Globe } from "lucide-react"
 import * as DeliveryRates from "@waybill/domain/explanation/DeliveryRates"
 import { instance } from "../api/instance.ts"
 import * as Queries from "../api/Queries.ts"
@@ -8,9 +8,7 @@ import type { Domain } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { StatusBadge, statusChoices } from "../ui/display/Badge.tsx"
-import { Button } from "../ui/controls/Button.tsx"
 import { Dialog, DialogForm } from "../ui/feedback/Dialog.tsx"
-import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { TextField, useForm } from "../ui/controls/Field.tsx"
 import { ChoiceFilter } from "../ui/controls/FilterSelect.tsx"
 import { RelativeTime, useNow } from "../ui/display/Time.tsx"
@@ -32,16 +30,11 @@ export const Domains = () => {
   const { status } = list.search
   const q = list.typed.text.trim().toLowerCase()
   const bounces = useBounces()
-  const button = canEdit ? (
-    <Button variant="primary" icon={<Plus size={15} />} onClick={() => list.setCreating(true)}>
-      Add domain
-    </Button>
-  ) : undefined
   return (
     <ListScreen
       title="Domains"
       hint="Domains you can send from once DNS is verified. Bounces are of the last 30 days."
-      actions={button}
+      create={canEdit && "Add domain"}
       list={list}
       search={["Search domains", "Part of the name"]}
       filters={<ChoiceFilter label="Status" choices={STATUSES} {...list.filter("status")} />}
@@ -51,12 +44,12 @@ export const Domains = () => {
       )}
       columns={[...COLUMNS, ...bounces]}
       noun="domains"
-      empty={
-        <EmptyState icon={<Globe size={20} />} title="No domains yet" action={button}>
-          Your sending domains appear here. Add one to get its DNS records; Waybill checks them until they are
-          published.
-        </EmptyState>
-      }
+      empty={{
+        icon: <Globe size={20} />,
+        title: "No domains yet",
+        children:
+          "Your sending domains appear here. Add one to get its DNS records; Waybill checks them until they are published.",
+      }}
     >
       <Dialog
         open={list.isCreating}

@@ -19,6 +19,12 @@ import { LinkOnce } from "../settings/LinkOnce.tsx"
 type Plan = Operate.AccountSummary["plan"]
 type Account = Pick<Operate.AccountSummary, "id" | "name" | "plan" | "links_stopped_at">
 
+interface Change {
+  readonly account: Account
+  readonly plan?: Plan
+  readonly links_followed?: boolean
+}
+
 const PLANS: ReadonlyArray<readonly [plan: Plan, label: string]> = [
   ["free", "Free"],
   ["starter", "Starter"],
@@ -44,25 +50,18 @@ export const Accounts = () => {
   const [creating, setCreating] = useState(false)
   const [link, setLink] = useState<MemberLink>()
   const refresh = () => client.invalidateQueries({ queryKey: OperatorQueries.accounts.queryKey })
-  const changePlan = useMutation({
-    mutationFn: ({ account, plan }: { readonly account: Account; readonly plan: Plan }) =>
-      Api.patch(`/operate/accounts/${account.id}`, { plan }),
-    onSuccess: (_, { account, plan }) => {
+  const change = useMutation({
+    mutationFn: ({ account, ...body }: Change) => Api.patch(`/operate/accounts/${account.id}`, body),
+    onSuccess: (_, { account, links_followed, plan }) => {
       void refresh()
-      showToast(`${account.name} is now on the ${plan} plan.`, () =>
-        changePlan.mutate({ account: { ...account, plan }, plan: account.plan }),
-      )
-    },
-    onError: showError,
-  })
-  const changeLinks = useMutation({
-    mutationFn: ({ account, isEnabled }: { readonly account: Account; readonly isEnabled: boolean }) =>
-      Api.patch(`/operate/accounts/${account.id}`, { links_followed: isEnabled }),
-    onSuccess: (_, { account, isEnabled }) => {
-      void refresh()
-      showToast(`Tracked links of ${account.name} ${isEnabled ? "enabled" : "disabled"}.`, () =>
-        changeLinks.mutate({ account, isEnabled: !isEnabled }),
-      )
+      if (plan !== undefined)
+        showToast(`${account.name} is now on the ${plan} plan.`, () =>
+          change.mutate({ account: { ...account, plan }, plan: account.plan }),
+        )
+      else
+        showToast(`Tracked links of ${account.name} ${links_followed ? "enabled" : "disabled"}.`, () =>
+          change.mutate({ account, links_followed: !links_followed }),
+        )
     },
     onError: showError,
   })
@@ -102,7 +101,7 @@ export const Accounts = () => {
                     <CellSelect
                       label={`Plan of ${account.name}`}
                       value={account.plan}
-                      onChange={(event) => changePlan.mutate({ account, plan: event.target.value as Plan })}
+                      onChange={(event) => change.mutate({ account, plan: event.target.value as Plan })}
                       options={PLANS}
                     />
                   ),
@@ -120,7 +119,7 @@ export const Accounts = () => {
                     <CellSelect
                       label={`Tracked links of ${account.name}`}
                       value={account.links_stopped_at === null ? "enabled" : "disabled"}
-                      onChange={(event) => changeLinks.mutate({ account, isEnabled: event.target.value === "enabled" })}
+                      onChange={(event) => change.mutate({ account, links_followed: event.target.value === "enabled" })}
                       options={LINKS}
                     />
                   ),

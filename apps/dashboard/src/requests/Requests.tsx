@@ -8,7 +8,6 @@ import { useTypedText } from "../ui/controls/SearchField.tsx"
 import { formatDuration } from "../ui/display/formatDuration.ts"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
-import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { isRequestId, type RequestFilters, typedFilters } from "../api/RequestFilters.ts"
 import { RequestStatus } from "./RequestStatus.tsx"
 import { Link, useNavigate } from "@tanstack/react-router"
@@ -49,11 +48,11 @@ export const Requests = () => {
       noMatches={`Requests are kept for some days only.${
         filters.recipient === undefined ? "" : " Refused ones only are found by a recipient."
       }`}
-      empty={
-        <EmptyState icon={<SquareTerminal size={20} />} title="No requests yet">
-          Requests with your API keys appear here about a second after their response.
-        </EmptyState>
-      }
+      empty={{
+        icon: <SquareTerminal size={20} />,
+        title: "No requests yet",
+        children: "Requests with your API keys appear here about a second after their response.",
+      }}
     />
   )
 }

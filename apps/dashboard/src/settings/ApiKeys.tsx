@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
-import { KeyRound, Plus } from "lucide-react"
+import { KeyRound } from "lucide-react"
 import { useState } from "react"
 import * as Queries from "../api/Queries.ts"
 import type { ApiKey } from "../api/Records.ts"
@@ -8,7 +8,6 @@ import { Badge, StatusBadge, statusChoices } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
 import { ChoiceFilter } from "../ui/controls/FilterSelect.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
-import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
 import { CreateApiKey } from "./CreateApiKey.tsx"
@@ -34,16 +33,11 @@ export const ApiKeys = () => {
   // Keys that no longer work are shown when they are asked for.
   const { mode, status = "active" } = list.search
   const q = list.typed.text.trim().toLowerCase()
-  const button = (
-    <Button variant="primary" icon={<Plus size={15} />} onClick={() => list.setCreating(true)}>
-      Create API key
-    </Button>
-  )
   return (
     <ListScreen
       title="API keys"
       hint="Keys your applications use to call the API. A key is shown only once, when you create it."
-      actions={button}
+      create="Create API key"
       list={list}
       search={["Search API keys", "Name, prefix, scope or domain"]}
       filters={
@@ -58,11 +52,11 @@ export const ApiKeys = () => {
       )}
       columns={columnsOf(setRevoking, (id) => members.get(id) ?? keys.get(id))}
       noun="API keys"
-      empty={
-        <EmptyState icon={<KeyRound size={20} />} title="No API keys yet" action={button}>
-          Your keys appear here. Create one per application, with only the scopes it needs.
-        </EmptyState>
-      }
+      empty={{
+        icon: <KeyRound size={20} />,
+        title: "No API keys yet",
+        children: "Your keys appear here. Create one per application, with only the scopes it needs.",
+      }}
     >
       <CreateApiKey open={list.isCreating} onClose={() => list.setCreating(false)} />
       <ConfirmDialog

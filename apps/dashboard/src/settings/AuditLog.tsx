@@ -10,7 +10,6 @@ import { ChoiceFilter } from "../ui/controls/FilterSelect.tsx"
 import { MoreMenu } from "../ui/controls/Menu.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
-import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import * as DisabledReason from "../webhooks/DisabledReason.ts"
 import { ListScreen } from "../ui/layout/ListScreen.tsx"
 import type { Column } from "../ui/layout/Table.tsx"
@@ -49,11 +48,11 @@ export const AuditLog = () => {
       query={query}
       columns={COLUMNS}
       noun="changes"
-      empty={
-        <EmptyState icon={<ScrollText size={20} />} title="No changes yet">
-          Changes by API keys, members and operators appear here and are never deleted.
-        </EmptyState>
-      }
+      empty={{
+        icon: <ScrollText size={20} />,
+        title: "No changes yet",
+        children: "Changes by API keys, members and operators appear here and are never deleted.",
+      }}
     />
   )
 }

@@ -10,7 +10,7 @@ import { CodeExamples } from "../ui/controls/Code.tsx"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
 import { Dialog, DialogBody, DialogForm } from "../ui/feedback/Dialog.tsx"
 import { type Preset, Presets } from "../ui/controls/Presets.tsx"
-import { Checkbox, SelectField, TextField, useForm } from "../ui/controls/Field.tsx"
+import { SelectField, TextField, useForm } from "../ui/controls/Field.tsx"
 
 const SCOPES: ReadonlyArray<readonly [scope: Scope, description: string]> = [
   ["email:send", "Send email"],
@@ -99,9 +99,6 @@ const KeyForm = ({ onCancel, onCreated }: FormProps) => {
       onCreated(key)
     },
   })
-  const chosen = form.values.scopes
-  const toggle = (scope: Scope) =>
-    form.set({ scopes: chosen.includes(scope) ? chosen.filter((each) => each !== scope) : [...chosen, scope] })
   return (
     <DialogForm submit="Create API key" form={form} onCancel={onCancel}>
       <TextField label="Name" autoFocus required placeholder="Shop, production" {...form.input("name")} />
@@ -120,22 +117,22 @@ const KeyForm = ({ onCancel, onCreated }: FormProps) => {
       <Presets
         label="Scopes"
         presets={PRESETS}
-        selected={chosen}
+        groups={[
+          [
+            "",
+            SCOPES.map(([scope, hint]) => [
+              scope,
+              <code key={scope} className="font-mono text-xs">
+                {scope}
+              </code>,
+              hint,
+            ]),
+          ],
+        ]}
+        selected={form.values.scopes}
         onSelect={(values) => form.set({ scopes: values as ReadonlyArray<Scope> })}
-      >
-        <div className="grid gap-2.5 sm:grid-cols-2">
-          {SCOPES.map(([scope, description]) => (
-            <Checkbox
-              key={scope}
-              label={<code className="font-mono text-xs">{scope}</code>}
-              hint={description}
-              checked={chosen.includes(scope)}
-              onChange={() => toggle(scope)}
-            />
-          ))}
-        </div>
-      </Presets>
-      <p className="text-xs text-bad empty:hidden">{form.errorOf("scopes")}</p>
+        error={form.errorOf("scopes")}
+      />
       <div className="grid gap-4 sm:grid-cols-2">
         <SelectField
           label="Domain"

@@ -1,6 +1,6 @@
 import { type QueryKey, useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { Ban, Download, Plus, Upload } from "lucide-react"
+import { Ban, Download, Upload } from "lucide-react"
 import { useMemo, useState } from "react"
 import * as Queries from "../api/Queries.ts"
 import type { Suppression } from "../api/Records.ts"
@@ -11,7 +11,6 @@ import { DateFilter } from "../ui/controls/DateFilter.tsx"
 import { ChoiceFilter } from "../ui/controls/FilterSelect.tsx"
 import { MoreMenu } from "../ui/controls/Menu.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
-import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { defined } from "../api/defined.ts"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
@@ -52,27 +51,21 @@ export const Suppressions = () => {
     <ListScreen
       title="Suppressions"
       hint="Addresses that receive no email: they bounced, complained, unsubscribed or were added here."
+      create={canEdit && DIALOGS.add}
       actions={
-        <>
-          {canEdit ? (
-            <Button variant="primary" icon={<Plus size={15} />} onClick={() => setOpened("add")}>
-              Add suppression
-            </Button>
-          ) : undefined}
-          <MoreMenu
-            isFramed
-            label="More actions"
-            items={[
-              {
-                name: "Export CSV",
-                icon: <Download size={15} />,
-                disabled: list.typed.isPending || query.data === undefined,
-                onSelect: () => setOpened("export"),
-              },
-              canEdit && { name: "Import CSV", icon: <Upload size={15} />, onSelect: () => setOpened("import") },
-            ]}
-          />
-        </>
+        <MoreMenu
+          isFramed
+          label="More actions"
+          items={[
+            {
+              name: "Export CSV",
+              icon: <Download size={15} />,
+              disabled: list.typed.isPending || query.data === undefined,
+              onSelect: () => setOpened("export"),
+            },
+            canEdit && { name: "Import CSV", icon: <Upload size={15} />, onSelect: () => setOpened("import") },
+          ]}
+        />
       }
       list={list}
       search={["Search suppressions", "Part of an address"]}
@@ -87,12 +80,12 @@ export const Suppressions = () => {
       columns={columnsOf(useAddedBy(), canEdit ? (each) => removal.mutate(each) : undefined)}
       noun="suppressions"
       noMatches="Email to other addresses is sent as usual."
-      empty={
-        <EmptyState icon={<Ban size={20} />} title="No suppressions yet">
-          Addresses are added automatically after a hard bounce, a complaint or an unsubscribe. Add one to stop sending
-          to it.
-        </EmptyState>
-      }
+      empty={{
+        icon: <Ban size={20} />,
+        title: "No suppressions yet",
+        children:
+          "Addresses are added automatically after a hard bounce, a complaint or an unsubscribe. Add one to stop sending to it.",
+      }}
     >
       <Dialog open={dialog !== undefined} onClose={close} title={dialog === undefined ? "" : DIALOGS[dialog]}>
         {dialog === "add" ? (

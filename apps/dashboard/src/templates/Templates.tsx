@@ -1,11 +1,9 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
-import { LayoutTemplate, Plus } from "lucide-react"
+import { LayoutTemplate } from "lucide-react"
 import { defined } from "../api/defined.ts"
 import { useHasScope } from "../session/useHasScope.ts"
-import { Button } from "../ui/controls/Button.tsx"
 import { ChoiceFilter } from "../ui/controls/FilterSelect.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
-import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { COLUMNS, KINDS } from "./TemplateColumns.tsx"
 import { NewTemplate } from "./NewTemplate.tsx"
 import * as TemplateQueries from "./content/TemplateQueries.ts"
@@ -21,16 +19,11 @@ export const Templates = () => {
   const canWrite = useHasScope("templates:write")
   const { kind, q, status } = list.search
   const query = useInfiniteQuery(TemplateQueries.list(defined({ kind, q, status }) as TemplateQueries.TemplateFilters))
-  const button = canWrite ? (
-    <Button variant="primary" icon={<Plus size={15} />} onClick={() => list.setCreating(true)}>
-      Create template
-    </Button>
-  ) : undefined
   return (
     <ListScreen
       title="Templates"
       hint="Texts that your emails are made of, with versions, languages and checked variables."
-      actions={button}
+      create={canWrite && "Create template"}
       list={list}
       search={["Search templates", "Words of the name or alias"]}
       filters={
@@ -43,11 +36,11 @@ export const Templates = () => {
       columns={COLUMNS}
       noun="templates"
       noMatches="Archived templates are shown only with the status Archived."
-      empty={
-        <EmptyState icon={<LayoutTemplate size={20} />} title="No templates yet" action={button}>
-          Write the words of an email once, and send it by its name with other variables each time.
-        </EmptyState>
-      }
+      empty={{
+        icon: <LayoutTemplate size={20} />,
+        title: "No templates yet",
+        children: "Write the words of an email once, and send it by its name with other variables each time.",
+      }}
     >
       <Dialog open={list.isCreating} onClose={() => list.setCreating(false)} title="Create template">
         <NewTemplate onCancel={() => list.setCreating(false)} />

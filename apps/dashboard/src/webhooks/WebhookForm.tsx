@@ -68,7 +68,6 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
   })
   const { events, format, url } = form.values
   const hasRaw = format === "postmark" || format === "sendgrid"
-  const setEvents = (next: ReadonlyArray<string>) => form.set({ events: next })
   const chooseFormat = (next: Webhook["format"]) => {
     const kept = events.filter((type) => WebhookFormats.has(next, type))
     form.set({
@@ -77,10 +76,6 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
       ...(next === "resend" && { svix_headers: true }),
     })
   }
-  const toggle = (type: string) =>
-    setEvents(
-      events.includes(type) ? events.filter((each) => each !== type) : [...events.filter((each) => each !== "*"), type],
-    )
   return (
     <DialogForm submit={webhook === undefined ? "Create" : "Save changes"} form={form} onCancel={onCancel}>
       <TextField
@@ -116,27 +111,14 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
           {...form.check("include_raw")}
         />
       ) : undefined}
-      <Presets label="Events" presets={presetsOf(format)} selected={events} onSelect={setEvents}>
-        <div className="flex flex-col gap-3">
-          {eventGroups(format).map(([name, types]) => (
-            <div key={name}>
-              <p className="mb-1.5 text-xs font-medium text-ink-3">{name}</p>
-              <div className="grid gap-1.5 sm:grid-cols-2">
-                {types.map((type) => (
-                  <Checkbox
-                    key={type}
-                    label={eventName(type)}
-                    hint={<code className="font-mono">{type}</code>}
-                    checked={events.includes(type)}
-                    onChange={() => toggle(type)}
-                  />
-                ))}
-              </div>
-            </div>
-          ))}
-        </div>
-      </Presets>
-      <p className="text-xs text-bad empty:hidden">{form.errorOf("events")}</p>
+      <Presets
+        label="Events"
+        presets={presetsOf(format)}
+        groups={eventGroups(format)}
+        selected={events}
+        onSelect={(next) => form.set({ events: next })}
+        error={form.errorOf("events")}
+      />
     </DialogForm>
   )
 }
@@ -153,6 +135,9 @@ const presetsOf = (format: Webhook["format"]): ReadonlyArray<Preset> => [
 /** Returns the events of a format, without groups that would be empty. */
 const eventGroups = (format: Webhook["format"]) =>
   GROUPS.map((name) => {
-    const types = Object.entries(GROUP_OF).filter(([type, group]) => group === name && WebhookFormats.has(format, type))
-    return [name, types.map(([type]) => type)] as const
+    const types = Object.keys(GROUP_OF).filter(
+      (type) => GROUP_OF[type as WebhookType] === name && WebhookFormats.has(format, type),
+    )
+    const codeOf = (type: string) => <code className="font-mono">{type}</code>
+    return [name, types.map((type) => [type, eventName(type), codeOf(type)] as const)] as const
   }).filter(([, types]) => types.length > 0)

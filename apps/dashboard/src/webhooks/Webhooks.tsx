@@ -1,12 +1,10 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
-import { Plus, Webhook as Icon } from "lucide-react"
+import { Webhook as Icon } from "lucide-react"
 import { useState } from "react"
 import * as Queries from "../api/Queries.ts"
 import type { Webhook, WebhookWithSecret } from "../api/Records.ts"
-import { Button } from "../ui/controls/Button.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
-import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { ChoiceFilter } from "../ui/controls/FilterSelect.tsx"
 import { eventName } from "../ui/display/eventName.ts"
 import { RelativeTime } from "../ui/display/Time.tsx"
@@ -28,16 +26,11 @@ export const Webhooks = () => {
   const { status } = list.search
   const q = list.typed.text.trim().toLowerCase()
   const close = () => list.setCreating(false)
-  const button = (
-    <Button variant="primary" icon={<Plus size={15} />} onClick={() => list.setCreating(true)}>
-      Create webhook
-    </Button>
-  )
   return (
     <ListScreen
       title="Webhooks"
       hint="Signed event notifications, retried until your endpoint accepts them."
-      actions={button}
+      create="Create webhook"
       list={list}
       search={["Search webhooks", "URL, description or event"]}
       filters={<ChoiceFilter label="Status" choices={STATUSES} {...list.filter("status")} />}
@@ -50,16 +43,13 @@ export const Webhooks = () => {
       columns={COLUMNS}
       isCards
       noun="webhooks"
-      empty={
-        <EmptyState
-          icon={<Icon size={20} />}
-          title="No webhooks yet"
-          action={button}
-          examples={[{ name: "JavaScript", code: VERIFY }]}
-        >
-          Your endpoints appear here. Create a webhook to receive deliveries, bounces and complaints as they happen.
-        </EmptyState>
-      }
+      empty={{
+        icon: <Icon size={20} />,
+        title: "No webhooks yet",
+        examples: [{ name: "JavaScript", code: VERIFY }],
+        children:
+          "Your endpoints appear here. Create a webhook to receive deliveries, bounces and complaints as they happen.",
+      }}
     >
       <Dialog
         open={list.isCreating}

@@ -1,6 +1,6 @@
 import type { InfiniteData, UseInfiniteQueryResult, UseQueryResult } from "@tanstack/react-query"
-import { SearchX } from "lucide-react"
-import type { ReactNode } from "react"
+import { Plus, SearchX } from "lucide-react"
+import type { ComponentProps, ReactNode } from "react"
 import type { Page } from "../../api/Records.ts"
 import { Button } from "../controls/Button.tsx"
 import { SearchField } from "../controls/SearchField.tsx"
@@ -28,8 +28,10 @@ interface Props<Row> {
   /** The records in the plural, and what to do if none matches the filters. */
   readonly noun: string
   readonly noMatches?: ReactNode
+  /** Label of the button that opens the dialog to create a record; none for users who may not. */
+  readonly create?: string | false
   /** Shown while there is no record at all. */
-  readonly empty: ReactNode
+  readonly empty: Omit<ComponentProps<typeof EmptyState>, "action" | "level">
   /** Stands above the rows. */
   readonly notice?: ReactNode
   /** Dialogs. */
@@ -38,8 +40,10 @@ interface Props<Row> {
 
 /** The screen of a list: search, filters, and a table that is walked with the keyboard. */
 export const ListScreen = <Row extends { readonly id: string }>({
+  actions,
   children,
   columns,
+  create = false,
   empty,
   filters,
   isCards = false,
@@ -52,24 +56,36 @@ export const ListScreen = <Row extends { readonly id: string }>({
   search: [label, placeholder],
   ...screen
 }: Props<Row>) => {
-  const isWhole = "fetchNextPage" in query ? undefined : query.data?.data.length === 0
-  const none =
-    (isWhole ?? !list.isFiltered) ? (
-      empty
-    ) : (
-      <EmptyState
-        icon={<SearchX size={20} />}
-        title={`No ${noun} match your filters`}
-        action={<Button onClick={list.clear}>Clear filters</Button>}
-      >
-        {noMatches}
-      </EmptyState>
+  // A list that is read as a whole tells it from one whose rows do not match.
+  const isEmpty = "fetchNextPage" in query ? !list.isFiltered : query.data?.data.length === 0
+  const button =
+    create === false ? undefined : (
+      <Button variant="primary" icon={<Plus size={15} />} onClick={() => list.setCreating(true)}>
+        {create}
+      </Button>
     )
+  const none = isEmpty ? (
+    <EmptyState {...empty} action={button} />
+  ) : (
+    <EmptyState
+      icon={<SearchX size={20} />}
+      title={`No ${noun} match your filters`}
+      action={<Button onClick={list.clear}>Clear filters</Button>}
+    >
+      {noMatches}
+    </EmptyState>
+  )
   const table = (shown: ReadonlyArray<Row>) => (
     <Table isList isCards={isCards} label={screen.title} rows={shown} keyOf={({ id }) => id} columns={columns} />
   )
+  const withActions = (
+    <>
+      {button}
+      {actions}
+    </>
+  )
   return (
-    <Screen {...screen}>
+    <Screen {...screen} actions={button === undefined ? actions : withActions}>
       <FilterBar search={<SearchField label={label} placeholder={placeholder} typed={list.typed} />}>
         {filters}
       </FilterBar>

@@ -4,7 +4,7 @@ import { useTypedText } from "../controls/SearchField.tsx"
 
 type Search<Name extends string> = { readonly new?: true } & { readonly [N in Name | "q"]?: string }
 
-export type ListSearch = Pick<ReturnType<typeof useListSearch>, "clear" | "isFiltered" | "typed">
+export type ListSearch = Pick<ReturnType<typeof useListSearch>, "clear" | "isFiltered" | "setCreating" | "typed">
 
 /** The search parameters of a list: its filters, and whether the dialog that creates a record is open. */
 export const useListSearch = <Name extends string = never>() => {
