@@ -5,7 +5,7 @@ import { SegmentedControl } from "../ui/controls/SegmentedControl.tsx"
 import { DmarcSources } from "./DmarcSources.tsx"
 import * as ReportQueries from "./ReportQueries.ts"
 import { TlsResults } from "./TlsResults.tsx"
-import { QueryResult } from "../ui/feedback/QueryResult.tsx"
+import { QueryResult } from "../ui/layout/QueryResult.tsx"
 import { Panel } from "../ui/layout/Screen.tsx"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
 
@@ -68,7 +68,7 @@ interface PanelProps<A> {
   readonly kind: "DMARC" | "TLS"
   readonly query: UseQueryResult<A>
   readonly choice: ReturnType<typeof useChoice>
-  /** What the reports tell, shown while there are none. */
+  /** Title and text of how to get reports, while there are none. */
   readonly title: string
   readonly text: string
   readonly children: (reports: A) => ReactNode

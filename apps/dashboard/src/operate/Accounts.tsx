@@ -10,7 +10,7 @@ import { CellSelect, SelectField, TextField, useForm } from "../ui/controls/Fiel
 import { Panel, Screen } from "../ui/layout/Screen.tsx"
 import { formatDateTime } from "../ui/display/Time.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
-import { QueryResult } from "../ui/feedback/QueryResult.tsx"
+import { QueryResult } from "../ui/layout/QueryResult.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
 import { Table } from "../ui/layout/Table.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"

@@ -8,7 +8,7 @@ import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { DescriptionList } from "../ui/layout/DescriptionList.tsx"
 import { Panel, Screen } from "../ui/layout/Screen.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
-import { QueryResult } from "../ui/feedback/QueryResult.tsx"
+import { QueryResult } from "../ui/layout/QueryResult.tsx"
 
 const number = new Intl.NumberFormat("en")
 

@@ -3,7 +3,7 @@ import { StatusBadge } from "../ui/display/Badge.tsx"
 import { formatBytes } from "../ui/display/formatBytes.ts"
 import { Panel, Screen } from "../ui/layout/Screen.tsx"
 import { formatDateTime, RelativeTime } from "../ui/display/Time.tsx"
-import { QueryResult } from "../ui/feedback/QueryResult.tsx"
+import { QueryResult } from "../ui/layout/QueryResult.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
 import { Table } from "../ui/layout/Table.tsx"
 

@@ -9,7 +9,7 @@ import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
 import { formatBytes } from "../ui/display/formatBytes.ts"
 import { Panel, Screen } from "../ui/layout/Screen.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
-import { QueryResult } from "../ui/feedback/QueryResult.tsx"
+import { QueryResult } from "../ui/layout/QueryResult.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
 
 const number = new Intl.NumberFormat()

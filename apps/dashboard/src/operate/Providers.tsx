@@ -5,7 +5,7 @@ import { Panel, Screen } from "../ui/layout/Screen.tsx"
 import { Table } from "../ui/layout/Table.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
-import { QueryResult } from "../ui/feedback/QueryResult.tsx"
+import { QueryResult } from "../ui/layout/QueryResult.tsx"
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS

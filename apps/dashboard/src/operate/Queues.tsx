@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import type * as Operate from "@waybill/api/groups/Operate"
 import { Panel, Screen } from "../ui/layout/Screen.tsx"
-import { QueryResult } from "../ui/feedback/QueryResult.tsx"
+import { QueryResult } from "../ui/layout/QueryResult.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
 import { queueFigures } from "./queueFigures.ts"
 import { type Column, Table } from "../ui/layout/Table.tsx"

@@ -4,7 +4,7 @@ import { useState } from "react"
 import { SegmentedControl } from "../ui/controls/SegmentedControl.tsx"
 import { Panel, Screen } from "../ui/layout/Screen.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
-import { QueryResult } from "../ui/feedback/QueryResult.tsx"
+import { QueryResult } from "../ui/layout/QueryResult.tsx"
 
 const SHOWN = [
   ["set", "Set"],

@@ -4,7 +4,7 @@ import type { Page, Request, Scope } from "../api/Records.ts"
 import { useHasScope } from "./useHasScope.ts"
 import { useSession } from "./useSession.ts"
 
-type Names = ReadonlyMap<string, string>
+export type Names = ReadonlyMap<string, string>
 
 interface Named {
   readonly id: string

@@ -5,7 +5,7 @@ import { Panel, Screen } from "../ui/layout/Screen.tsx"
 import { formatDateTime } from "../ui/display/Time.tsx"
 import { formatBytes } from "../ui/display/formatBytes.ts"
 import { UsageMeter } from "./UsageMeter.tsx"
-import { QueryResult } from "../ui/feedback/QueryResult.tsx"
+import { QueryResult } from "../ui/layout/QueryResult.tsx"
 
 const number = new Intl.NumberFormat()
 const resetDay = new Intl.DateTimeFormat(undefined, { month: "long", day: "numeric", timeZone: "UTC" })

@@ -12,7 +12,7 @@ import { formatDateTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
 import { ResponseStatus } from "./ResponseStatus.tsx"
-import { QueryResult } from "../ui/feedback/QueryResult.tsx"
+import { QueryResult } from "../ui/layout/QueryResult.tsx"
 import { indented } from "../ui/controls/Code.tsx"
 
 /** Refetch interval while a delivery is pending. */

@@ -3,8 +3,9 @@ import { useState } from "react"
 import { Button } from "../../ui/controls/Button.tsx"
 import { Dialog } from "../../ui/feedback/Dialog.tsx"
 import type { EmailFilters } from "./EmailFilters.ts"
-import { emailCount, exportEmails } from "./exportEmails.ts"
+import { exportEmails } from "./exportEmails.ts"
 import { ExportProgress } from "../../ui/feedback/ExportProgress.tsx"
+import * as EmailTotals from "./EmailTotals.ts"
 
 interface Props {
   readonly filters: EmailFilters
@@ -25,7 +26,7 @@ export const ExportEmails = ({ disabled, filters, keyName }: Props) => {
         {isOpen ? (
           <ExportProgress
             fileName="emails.csv"
-            counted={emailCount}
+            counted={(count) => EmailTotals.text({ count, is_exact: true })}
             read={(signal, onProgress) => exportEmails(filters, keyName, signal, onProgress)}
             onDone={close}
           />

@@ -3,12 +3,11 @@ import type { Email, Page } from "../../api/Records.ts"
 import type { EmailFilters } from "./EmailFilters.ts"
 import * as EmailFile from "./EmailFile.ts"
 import type { Progress } from "../../ui/feedback/ExportProgress.tsx"
+import * as EmailTotals from "./EmailTotals.ts"
 
 /** Maximum number of emails in one file; the API's rate limit allows about 6,000 a minute. */
 const MAX_EXPORTED = 10_000
 const PAGE_SIZE = 100
-
-export const emailCount = (n: number): string => `${n.toLocaleString("en")} ${n === 1 ? "email" : "emails"}`
 
 /** Reads the emails of a filter, page by page, and writes them to a file. Waits when a rate limit is reached. */
 export const exportEmails = async (
@@ -33,9 +32,10 @@ export const exportEmails = async (
     after = page.next_cursor ?? undefined
     onProgress({ done: emails, waitSeconds: 0 })
   } while (after !== undefined && emails < MAX_EXPORTED)
+  const countOf = (count: number) => EmailTotals.text({ count, is_exact: true })
   const text =
     after === undefined
-      ? `${emailCount(emails)} exported.`
-      : `The newest ${emailCount(MAX_EXPORTED)} were exported. Narrow the search to export the others.`
+      ? `${countOf(emails)} exported.`
+      : `The newest ${countOf(MAX_EXPORTED)} were exported. Narrow the search to export the others.`
   return { file: EmailFile.blobOf(parts), text }
 }

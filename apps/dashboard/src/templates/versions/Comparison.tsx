@@ -5,7 +5,7 @@ import { SelectField } from "../../ui/controls/Field.tsx"
 import * as Form from "../content/Form.ts"
 import * as TemplateQueries from "../content/TemplateQueries.ts"
 import { TextDifference } from "./TextDifference.tsx"
-import { QueryResult } from "../../ui/feedback/QueryResult.tsx"
+import { QueryResult } from "../../ui/layout/QueryResult.tsx"
 import { Panel } from "../../ui/layout/Screen.tsx"
 
 interface Props {

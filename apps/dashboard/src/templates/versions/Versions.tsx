@@ -13,7 +13,7 @@ import { EmptyState } from "../../ui/feedback/EmptyState.tsx"
 import { showError, showToast } from "../../ui/feedback/Toasts.tsx"
 import * as TemplateQueries from "../content/TemplateQueries.ts"
 import { Comparison } from "./Comparison.tsx"
-import { QueryResult } from "../../ui/feedback/QueryResult.tsx"
+import { QueryResult } from "../../ui/layout/QueryResult.tsx"
 import { Panel } from "../../ui/layout/Screen.tsx"
 import { useKeyNames, useMemberNames } from "../../session/Names.ts"
 

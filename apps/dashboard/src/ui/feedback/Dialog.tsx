@@ -80,7 +80,7 @@ interface BodyProps {
   readonly onDone: () => void
 }
 
-/** What a dialog shows above the button that closes it. */
+/** Content of a dialog, above the button that closes it. */
 export const DialogBody = ({ children, done = "Done", isPrimary = true, onDone }: BodyProps) => (
   <div className="flex min-w-0 flex-col gap-4 p-5">
     {children}

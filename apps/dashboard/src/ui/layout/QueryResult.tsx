@@ -1,8 +1,8 @@
 import type { ReactNode } from "react"
 import { cx } from "../display/cx.ts"
-import { ErrorMessage } from "./ErrorMessage.tsx"
-import { SkeletonRows } from "./Skeleton.tsx"
-import { Panel } from "../layout/Screen.tsx"
+import { ErrorMessage } from "../feedback/ErrorMessage.tsx"
+import { SkeletonRows } from "../feedback/Skeleton.tsx"
+import { Panel } from "./Screen.tsx"
 
 interface Props<A> {
   readonly query: { readonly data: A | undefined; readonly error: Error | null; readonly refetch: () => unknown }
