@@ -1,3 +1,4 @@
+import { valueOr } from "@waybill/runtime/flow/valueOr"
 import { createHash, createHmac, createPublicKey, verify } from "node:crypto"
 import * as AccessToken from "./AccessToken.ts"
 import * as Event from "./formats/ProviderEvent.ts"
@@ -94,13 +95,8 @@ const ageOf = (timestamp: string, now: number, max: number): string | undefined 
     ? undefined
     : "signature_too_old"
 
-const isSignedBy = (key: string, signed: Uint8Array, signature: Uint8Array): boolean => {
-  try {
-    return isVerificationKey(key) && verify("sha256", signed, publicKeyOf(key), signature)
-  } catch {
-    return false
-  }
-}
+const isSignedBy = (key: string, signed: Uint8Array, signature: Uint8Array): boolean =>
+  valueOr(() => isVerificationKey(key) && verify("sha256", signed, publicKeyOf(key), signature), false)
 
 /** Reads the key as SendGrid shows it: base64 of a SubjectPublicKeyInfo. Throws if it is none. */
 const publicKeyOf = (key: string) => createPublicKey({ key: Buffer.from(key, "base64"), format: "der", type: "spki" })

@@ -1,3 +1,4 @@
+import { valueOr } from "@waybill/runtime/flow/valueOr"
 import { LruCache } from "@waybill/runtime/collections/LruCache"
 import { Effect } from "effect"
 import { type KeyObject, X509Certificate } from "node:crypto"
@@ -75,11 +76,7 @@ const endOf = ({ validFrom, validTo }: X509Certificate, now: number): Effect.Eff
 
 const certificatesIn = (pem: string): ReadonlyArray<X509Certificate> => {
   const texts = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu) ?? []
-  try {
-    return texts.slice(0, MAX_IN_FILE).map((text) => new X509Certificate(text))
-  } catch {
-    return []
-  }
+  return valueOr(() => texts.slice(0, MAX_IN_FILE).map((text) => new X509Certificate(text)), [])
 }
 
 /** Names count only as alternative names and in full: a certificate for `*.amazonaws.com` is one of another service. */

@@ -1,3 +1,4 @@
+import { valueOr } from "@waybill/runtime/flow/valueOr"
 import * as Table from "@waybill/domain/values/Table"
 import { Clock, Effect } from "effect"
 import { verify } from "node:crypto"
@@ -44,10 +45,4 @@ export const open = Effect.fn("SnsMessage.open")(function* (topic: string, body:
 const whole = (value: unknown): string => (typeof value === "string" ? value : "")
 
 /** The message of SES in a notification is JSON. Those that say that a topic was set up, and a person's test, are text. */
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+const parsed = (text: string): unknown => valueOr(() => JSON.parse(text), undefined)

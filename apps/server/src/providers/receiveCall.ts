@@ -1,3 +1,4 @@
+import { valueOr } from "@waybill/runtime/flow/valueOr"
 import * as Turn from "@waybill/runtime/flow/Turn"
 import { unlessAway } from "@waybill/store/postgres/StoreUnavailable"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
@@ -123,9 +124,5 @@ const inTurn = <A>(read: () => A): Effect.Effect<A> => turns.withPermit(Effect.a
 const parsed = (bytes: Uint8Array): unknown => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (Validation.problemOf(buffer) !== undefined) return undefined
-  try {
-    return JSON.parse(buffer.toString("utf8"))
-  } catch {
-    return undefined
-  }
+  return valueOr(() => JSON.parse(buffer.toString("utf8")), undefined)
 }

@@ -1,3 +1,4 @@
+import { valueOr } from "@waybill/runtime/flow/valueOr"
 import { crc32, gunzipSync, inflateRawSync } from "node:zlib"
 
 /** Maximum size of a report when it is unpacked: about 20,000 records. */
@@ -125,9 +126,5 @@ const textOf = (bytes: Buffer): string | FileProblem => {
   const [first, second] = bytes
   const utf16 =
     first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : undefined
-  try {
-    return new TextDecoder(utf16 ?? declared ?? "utf-8", { fatal: true }).decode(bytes)
-  } catch {
-    return "damaged"
-  }
+  return valueOr(() => new TextDecoder(utf16 ?? declared ?? "utf-8", { fatal: true }).decode(bytes), "damaged")
 }

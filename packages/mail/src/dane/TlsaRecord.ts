@@ -1,3 +1,4 @@
+import { valueOr } from "@waybill/runtime/flow/valueOr"
 import { createHash, X509Certificate } from "node:crypto"
 import type { Tlsa } from "./DnsMessage.ts"
 
@@ -30,13 +31,7 @@ const isUsable = ({ data, matching, selector, usage }: Tlsa): boolean => {
   return selector === SELECTORS.publicKey || certificateOf(data) !== undefined
 }
 
-const certificateOf = (der: Buffer): X509Certificate | undefined => {
-  try {
-    return new X509Certificate(der)
-  } catch {
-    return undefined
-  }
-}
+const certificateOf = (der: Buffer): X509Certificate | undefined => valueOr(() => new X509Certificate(der), undefined)
 
 /** Whether a certificate (DER) is the one that the record names. */
 export const matches = ({ data, matching, selector }: Tlsa, certificate: Buffer): boolean => {
@@ -47,14 +42,9 @@ export const matches = ({ data, matching, selector }: Tlsa, certificate: Buffer)
     : part.equals(data)
 }
 
-const publicKeyOf = (certificate: Buffer): Buffer | undefined => {
-  try {
-    return certificateOf(certificate)?.publicKey.export({ type: "spki", format: "der" })
-  } catch {
-    // A kind of key that this machine does not know.
-    return undefined
-  }
-}
+/** Returns the key of a certificate; none of a kind that this machine does not know. */
+const publicKeyOf = (certificate: Buffer): Buffer | undefined =>
+  valueOr(() => certificateOf(certificate)?.publicKey.export({ type: "spki", format: "der" }), undefined)
 
 /** Certificates (DER) that the records hold whole; servers need not send these. */
 export const wholeAnchors = (records: ReadonlyArray<Tlsa>): ReadonlyArray<Buffer> =>

@@ -1,3 +1,4 @@
+import { valueOr } from "@waybill/runtime/flow/valueOr"
 import { Data, Effect } from "effect"
 import { createHash, createPublicKey, type KeyObject, verify as verifyBytes } from "node:crypto"
 import * as TagList from "../compose/TagList.ts"
@@ -81,13 +82,8 @@ const publicKey = (algorithm: Signature["algorithm"], bytes: Buffer): KeyObject 
   return key?.asymmetricKeyType === "rsa" && bits >= MIN_RSA_BITS && bits <= MAX_RSA_BITS ? key : undefined
 }
 
-const parsed = (key: Buffer, type: "spki" | "pkcs1"): KeyObject | undefined => {
-  try {
-    return createPublicKey({ key, format: "der", type })
-  } catch {
-    return undefined
-  }
-}
+const parsed = (key: Buffer, type: "spki" | "pkcs1"): KeyObject | undefined =>
+  valueOr(() => createPublicKey({ key, format: "der", type }), undefined)
 
 const verify = (key: KeyObject, { algorithm, data, value }: Signature): Effect.Effect<boolean> =>
   Effect.callback((resume) => {

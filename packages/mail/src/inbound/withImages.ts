@@ -1,3 +1,4 @@
+import { valueOr } from "@waybill/runtime/flow/valueOr"
 import type * as MimeReader from "../mime/MimeReader.ts"
 
 /** Maximum characters that images add to an HTML: a mail may name one of its images any number of times. */
@@ -27,10 +28,4 @@ export const withImages = ({ files, html }: MimeReader.Mail): string | null => {
 const IMAGE = /^image\/[\w.+-]+$/u
 
 /** A Content-ID in a URL may be percent-encoded (RFC 2392). */
-const decoded = (id: string): string => {
-  try {
-    return decodeURIComponent(id)
-  } catch {
-    return id
-  }
-}
+const decoded = (id: string): string => valueOr(() => decodeURIComponent(id), id)

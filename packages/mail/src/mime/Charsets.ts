@@ -1,3 +1,5 @@
+import { valueOr } from "@waybill/runtime/flow/valueOr"
+
 /** Names in mail that TextDecoder does not know, without prefixes and separators, and the charset that they mean. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["iso88598i", "iso-8859-8"],
@@ -34,13 +36,7 @@ const MAX_NAME_CHARS = 40
 const MAX_DECODERS = 500
 const decoders = new Map<string, TextDecoder | undefined>()
 
-const make = (label: string): TextDecoder | undefined => {
-  try {
-    return new TextDecoder(label)
-  } catch {
-    return undefined
-  }
-}
+const make = (label: string): TextDecoder | undefined => valueOr(() => new TextDecoder(label), undefined)
 
 const search = (label: string): TextDecoder | undefined => {
   const exact = make(label)

@@ -1,3 +1,4 @@
+import { valueOr } from "@waybill/runtime/flow/valueOr"
 import { addressParser, decodeWords } from "postal-mime"
 import * as EightBit from "../compose/EightBit.ts"
 import * as HtmlReference from "../compose/HtmlReference.ts"
@@ -182,13 +183,7 @@ const contentIdsIn = (html: string): ReadonlySet<string> => {
 
 const CID = /\bcid:([^\s"'<>()\\]{1,1000})/giu
 
-const unescaped = (id: string): string => {
-  try {
-    return decodeURIComponent(id)
-  } catch {
-    return id
-  }
-}
+const unescaped = (id: string): string => valueOr(() => decodeURIComponent(id), id)
 
 /**
  * The reader ends the lines of unencoded parts with LF. In quoted-printable an LF may have been written as one, and
