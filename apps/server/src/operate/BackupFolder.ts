@@ -33,12 +33,11 @@ const namesIn = (folder: string): Effect.Effect<ReadonlyArray<string>> =>
   )
 
 /** Returns the age of the newest backup; infinite if there is none. */
-export const age = (folder: string): Effect.Effect<number> =>
-  Effect.gen(function* () {
-    const [newest] = yield* namesIn(folder)
-    const now = yield* Clock.currentTimeMillis
-    return newest === undefined ? Infinity : Math.max(0, now - timeOf(newest))
-  })
+export const age = Effect.fnUntraced(function* (folder: string) {
+  const [newest] = yield* namesIn(folder)
+  const now = yield* Clock.currentTimeMillis
+  return newest === undefined ? Infinity : Math.max(0, now - timeOf(newest))
+})
 
 /** Makes a backup in a folder, and removes the oldest ones beyond `keep`. */
 export const add = Effect.fn("BackupFolder.add")(function* (url: Redacted.Redacted, folder: string, keep: number) {

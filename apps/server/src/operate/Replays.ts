@@ -1,3 +1,4 @@
+import { valueOr } from "@waybill/runtime/flow/valueOr"
 import type { ProjectionJob } from "@waybill/api/groups/Operate"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Context, Effect, Layer } from "effect"
@@ -94,13 +95,7 @@ interface OutputLine {
   readonly differing_rows?: number
 }
 
-const parsed = (line: string): OutputLine => {
-  try {
-    return JSON.parse(line) as OutputLine
-  } catch {
-    return {}
-  }
-}
+const parsed = (line: string): OutputLine => valueOr(() => JSON.parse(line) as OutputLine, {})
 
 const progressOf = ({ eta_seconds = null, events = 0, phase = "", total = 0 }: OutputLine) => ({
   phase,

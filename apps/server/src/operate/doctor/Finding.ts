@@ -34,13 +34,14 @@ export type Check = (typeof CHECKS)[number]
 /** Status of a problem that only some transports depend on. */
 export type Severity = "warning" | "broken"
 
-export const ok = (check: Check, result: string): Finding => ({ check, status: "ok", result, fix: null })
-export const skipped = (check: Check, result: string): Finding => ({ check, status: "skipped", result, fix: null })
-export const problem = (check: Check, status: Severity, result: string, fix: string): Finding => ({
-  check,
-  status,
-  result,
-  fix,
-})
-export const warning = (check: Check, result: string, fix: string) => problem(check, "warning", result, fix)
-export const broken = (check: Check, result: string, fix: string) => problem(check, "broken", result, fix)
+/** Makes the findings of one check. */
+export const of = (check: Check) => {
+  const problem = (status: Severity, result: string, fix: string): Finding => ({ check, status, result, fix })
+  return {
+    ok: (result: string): Finding => ({ check, status: "ok", result, fix: null }),
+    skipped: (result: string): Finding => ({ check, status: "skipped", result, fix: null }),
+    problem,
+    warning: (result: string, fix: string) => problem("warning", result, fix),
+    broken: (result: string, fix: string) => problem("broken", result, fix),
+  }
+}

@@ -3,6 +3,8 @@ import * as Dns from "@waybill/mail/dns/Dns"
 import { Duration, Effect } from "effect"
 import * as Finding from "./Finding.ts"
 
+const found = Finding.of("dns")
+
 /** Name to look up, which IANA reserves for examples (RFC 2606). */
 const PROBE = "example.com"
 /** Time above which a resolver counts as slow. A delivery needs several look-ups, one after another. */
@@ -15,33 +17,19 @@ interface Lookup {
 }
 
 /** Checks each resolver by itself, since one that does not answer delays every look-up. */
-export const checkResolvers = (
-  servers: ReadonlyArray<string>,
-  weight: Finding.Severity,
-): Effect.Effect<Finding.Finding> =>
-  Effect.gen(function* () {
-    if (servers.length === 0) {
-      return Finding.problem(
-        "dns",
-        weight,
-        "this machine has no resolver",
-        "Set one in /etc/resolv.conf or in DNS_SERVERS.",
-      )
-    }
-    const lookups = yield* Effect.forEach(servers, (server) => lookUp(server), { concurrency: "unbounded" })
-    const good = lookups.filter(({ answer }) => answer._tag === "Found")
-    const bad = lookups.filter(({ answer }) => answer._tag !== "Found")
-    if (good.length === 0) {
-      return Finding.problem("dns", weight, bad.map(describe).join("; "), fix(bad))
-    }
-    if (bad.length > 0) {
-      return Finding.warning("dns", bad.map(describe).join("; "), "Fix that resolver, or remove it.")
-    }
-    const slow = good.filter(({ millis }) => millis > Duration.toMillis(SLOW))
-    return slow.length > 0
-      ? Finding.warning("dns", slow.map(describe).join("; "), "Use a closer resolver, or one that caches.")
-      : Finding.ok("dns", good.map(describe).join("; "))
-  })
+export const checkResolvers = Effect.fnUntraced(function* (servers: ReadonlyArray<string>, weight: Finding.Severity) {
+  if (servers.length === 0)
+    return found.problem(weight, "this machine has no resolver", "Set one in /etc/resolv.conf or in DNS_SERVERS.")
+  const lookups = yield* Effect.forEach(servers, (server) => lookUp(server), { concurrency: "unbounded" })
+  const good = lookups.filter(({ answer }) => answer._tag === "Found")
+  const bad = lookups.filter(({ answer }) => answer._tag !== "Found")
+  if (good.length === 0) return found.problem(weight, bad.map(describe).join("; "), fix(bad))
+  if (bad.length > 0) return found.warning(bad.map(describe).join("; "), "Fix that resolver, or remove it.")
+  const slow = good.filter(({ millis }) => millis > Duration.toMillis(SLOW))
+  return slow.length > 0
+    ? found.warning(slow.map(describe).join("; "), "Use a closer resolver, or one that caches.")
+    : found.ok(good.map(describe).join("; "))
+})
 
 const lookUp = (server: string): Effect.Effect<Lookup> =>
   Effect.gen(function* () {
