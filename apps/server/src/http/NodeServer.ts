@@ -234,22 +234,21 @@ const refusal = (reason: RequestRefusal.InvalidRequest["reason"], message: strin
   new RequestRefusal.InvalidRequest({ reason, details: [], summary: `The request ${message}.` })
 
 /** Returns the response of a refusal before the request reached the application. */
-const answerOf = (refusal: Refusal) =>
-  Effect.gen(function* () {
-    const id = yield* NewIds.newId("RequestId")
-    const standing = RateLimit.windowState(RateLimit.ANONYMOUS_PER_MINUTE, 0, Timestamp.toMillis(yield* NewIds.now))
-    const body = JSON.stringify(ApiError.toBody(refusal, id))
-    const headers = {
-      "Content-Type": "application/json",
-      "Content-Length": Buffer.byteLength(body),
-      "X-Request-Id": id,
-      "X-RateLimit-Limit": standing.limit,
-      "X-RateLimit-Remaining": standing.remaining,
-      "X-RateLimit-Reset": standing.reset_s,
-      ...(refusal.retry_after_s === undefined ? {} : { "Retry-After": refusal.retry_after_s }),
-    }
-    return { status: refusal.status, headers, body }
-  })
+const answerOf = Effect.fnUntraced(function* (refusal: Refusal) {
+  const id = yield* NewIds.newId("RequestId")
+  const standing = RateLimit.windowState(RateLimit.ANONYMOUS_PER_MINUTE, 0, Timestamp.toMillis(yield* NewIds.now))
+  const body = JSON.stringify(ApiError.toBody(refusal, id))
+  const headers = {
+    "Content-Type": "application/json",
+    "Content-Length": Buffer.byteLength(body),
+    "X-Request-Id": id,
+    "X-RateLimit-Limit": standing.limit,
+    "X-RateLimit-Remaining": standing.remaining,
+    "X-RateLimit-Reset": standing.reset_s,
+    ...(refusal.retry_after_s === undefined ? {} : { "Retry-After": refusal.retry_after_s }),
+  }
+  return { status: refusal.status, headers, body }
+})
 
 /** Returns the whole HTTP response as text, for a connection whose request could not be parsed. */
 const rawAnswer = (refusal: RequestRefusal.InvalidRequest) =>

@@ -55,11 +55,7 @@ export const layer = (trustedProxies: Networks) =>
         Effect.gen(function* () {
           const { provider = "", token = "" } = yield* HttpRouter.params
           const request = yield* HttpServerRequest.HttpServerRequest
-          const address = ClientAddress.of(
-            Option.getOrUndefined(request.remoteAddress),
-            request.headers["x-forwarded-for"],
-            trustedProxies,
-          )
+          const address = ClientAddress.ofRequest(request, trustedProxies)
           const isKnown = HookAddress.isProvider(provider) && isOffered(provider)
           const hook =
             isKnown && HookAddress.holds(keys, provider, token)

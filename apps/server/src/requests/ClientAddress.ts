@@ -1,4 +1,6 @@
 import * as Network from "@waybill/mail/dns/Network"
+import { Option } from "effect"
+import type { HttpServerRequest } from "effect/http"
 
 /** Maximum number of proxies that are followed in X-Forwarded-For. */
 export const MAX_HOPS = 32
@@ -18,6 +20,12 @@ export const of = (
   const peer = remoteAddress ?? LOCAL
   return forwarded === undefined || !Network.contains(trusted, peer) ? peer : walk(peer, forwarded, trusted)
 }
+
+/** Returns the address of the client of a request. */
+export const ofRequest = (
+  { headers, remoteAddress }: Pick<HttpServerRequest.HttpServerRequest, "headers" | "remoteAddress">,
+  trusted: Network.Networks,
+): string => of(Option.getOrUndefined(remoteAddress), headers["x-forwarded-for"], trusted)
 
 const walk = (peer: string, forwarded: string, trusted: Network.Networks): string => {
   let client = peer

@@ -44,11 +44,7 @@ const answer = Effect.fnUntraced(function* (signIn: SignIn["Service"], trustedPr
   const { body, path, tries, url } = yield* readRequest(request, signIn.oidc)
   // Without a cookie there is no session, so the first page need not wait until the library is loaded.
   if (path === "/get-session" && !Session.hasCookie(request)) return HttpServerResponse.jsonUnsafe(null)
-  const address = ClientAddress.of(
-    Option.getOrUndefined(request.remoteAddress),
-    headers["x-forwarded-for"],
-    trustedProxies,
-  )
+  const address = ClientAddress.ofRequest(request, trustedProxies)
   if (tries !== undefined) {
     const { retry_after_s, total } = yield* SignInTries.count([`${tries}/${RateWindows.clientAddress(address).bucket}`])
     if (total > TRIES_PER_MINUTE) return yield* Refusals.tooManyTries(retry_after_s)

@@ -2,7 +2,6 @@ import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as ApiKey from "@waybill/domain/account/ApiKey"
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
-import type { Mode } from "@waybill/domain/account/Livemode"
 import type * as Id from "@waybill/domain/values/Id"
 import * as KeyLimits from "@waybill/domain/account/KeyLimits"
 import { NothingNew } from "@waybill/domain/values/Refusal"
@@ -18,18 +17,18 @@ import * as RequestCommit from "../../accept/RequestCommit.ts"
 import { workOnStream } from "../../accept/workOnStream.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 import * as Records from "../../web/Records.ts"
+import { found } from "../../web/found.ts"
+import * as Handlers from "../middleware/Handlers.ts"
 
 export const ApiKeyHandlers = HttpApiBuilder.group(Api, "apiKeys", (handlers) =>
   handlers.handleAll({
-    list: () =>
-      Effect.gen(function* () {
-        const { account_id, domain: bound } = yield* CurrentKey
-        const keys = yield* ApiKeys.list(yield* NewIds.now, account_id)
-        const visible = keys.filter(({ domain }) => bound === null || domain === bound)
-        return Records.completeList(visible)
-      }),
+    list: Handlers.withKey(function* ({ account_id, domain: bound }) {
+      const keys = yield* ApiKeys.list(yield* NewIds.now, account_id)
+      const visible = keys.filter(({ domain }) => bound === null || domain === bound)
+      return Records.completeList(visible)
+    }),
     get: ({ params }) => find(params.key_id),
-    create: (call) => create(call, call.payload),
+    create: (call) => create(call),
     revoke: ({ params }) =>
       Effect.andThen(
         find(params.key_id),
@@ -41,26 +40,19 @@ export const ApiKeyHandlers = HttpApiBuilder.group(Api, "apiKeys", (handlers) =>
 /** Finds a key of the account; a bound key finds only keys of its domain. */
 const find = Effect.fnUntraced(function* (id: Id.ApiKeyId) {
   const { account_id } = yield* CurrentKey
-  const row = yield* ApiKeys.find(yield* NewIds.now, account_id, id)
-  const key = yield* Effect.mapError(Effect.fromOption(row), () => new ApiKey.KeyNotFound())
+  const key = yield* found(ApiKeys.find(yield* NewIds.now, account_id, id), () => new ApiKey.KeyNotFound())
   yield* CallerReach.checkDomain(key.domain)
   return key
 })
 
-type Creation = Omit<ApiKey.Command, "allowed_ips" | "mode" | "test_clock"> & {
-  readonly test_clock: Id.TestClockId | null
-  readonly allowed_ips: ApiKey.Command["allowed_ips"] | null
-  readonly mode: Mode | null
-}
-
 /** Creates a key. Its secret is shown in this answer only. */
-const create = Effect.fnUntraced(function* (call: RequestCommit.Call, payload: Creation) {
+const create = Effect.fnUntraced(function* (call: Handlers.EndpointCall<"apiKeys", "create">) {
   const { actor } = yield* Provenance
   const { account_id } = yield* CurrentKey
-  const { mode, test_clock, ...others } = payload
+  const { mode, test_clock, ...others } = call.payload
   const requested = {
     ...others,
-    allowed_ips: payload.allowed_ips ?? [],
+    allowed_ips: call.payload.allowed_ips ?? [],
     ...(mode === "test" ? { mode } : {}),
     ...(test_clock === null ? {} : { test_clock }),
   }

@@ -3,7 +3,6 @@ import * as Refusal from "@waybill/domain/values/Refusal"
 import type { Delivery, DeliveryDetail } from "@waybill/api/schemas/WebhookDelivery"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type * as Id from "@waybill/domain/values/Id"
-import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Cursors } from "@waybill/store/feed/Cursors"
@@ -17,14 +16,9 @@ import * as NewIds from "../../process/NewIds.ts"
 import { Instance } from "../../settings/Instance.ts"
 import * as WebhookPayload from "../../worker/webhooks/WebhookPayload.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
+import type { EndpointCall } from "../middleware/Handlers.ts"
 import * as Cursor from "../../web/Cursor.ts"
-
-interface WebhookParams {
-  readonly params: { readonly id: Id.WebhookId }
-}
-interface DeliveryParams {
-  readonly params: { readonly id: Id.WebhookId; readonly delivery_id: Id.WebhookDeliveryId }
-}
+import { found } from "../../web/found.ts"
 
 export class DeliveryNotFound extends Refusal.of("DeliveryNotFound", 404, "webhook_delivery_not_found") {
   override readonly message = "No delivery with this id exists for this webhook."
@@ -37,10 +31,7 @@ export class WebhookDisabled extends Refusal.of("WebhookDisabled", 422, "webhook
 
 const find = Effect.fnUntraced(function* (id: Id.WebhookId) {
   const { account_id } = yield* CurrentKey
-  const webhook = yield* Effect.mapError(
-    Effect.fromOption(yield* Webhooks.find(account_id, id)),
-    () => new Webhook.WebhookNotFound(),
-  )
+  const webhook = yield* found(Webhooks.find(account_id, id), () => new Webhook.WebhookNotFound())
   return { account_id, webhook }
 })
 
@@ -49,15 +40,7 @@ const findEnabled = Effect.fnUntraced(function* (id: Id.WebhookId) {
   return webhook.enabled ? { account_id, webhook } : yield* new WebhookDisabled()
 })
 
-interface ListQuery {
-  readonly limit: number
-  readonly after?: Id.WebhookDeliveryId
-  readonly status?: Delivery["status"]
-  readonly called?: "true" | "false"
-  readonly email_id?: Id.EmailId
-}
-
-export const list = Effect.fnUntraced(function* ({ params, query }: WebhookParams & { readonly query: ListQuery }) {
+export const list = Effect.fnUntraced(function* ({ params, query }: EndpointCall<"webhooks", "deliveries">) {
   const { account_id } = yield* find(params.id)
   const { called, ...rest } = query
   const filters = called === undefined ? rest : { ...rest, called: called === "true" }
@@ -85,10 +68,10 @@ const shownOne = Effect.fnUntraced(function* (account_id: Id.AccountId, row: Web
   return yield* Effect.orDie(Effect.fromOption(Option.fromUndefinedOr(record)))
 })
 
-export const get = Effect.fnUntraced(function* ({ params }: DeliveryParams) {
+export const get = Effect.fnUntraced(function* ({ params }: EndpointCall<"webhooks", "delivery">) {
   const { account_id } = yield* find(params.id)
-  const delivery = yield* WebhookDeliveries.find(account_id, params.id, params.delivery_id)
-  const record = yield* Effect.mapError(Effect.fromOption(delivery), () => new DeliveryNotFound())
+  const delivery = WebhookDeliveries.find(account_id, params.id, params.delivery_id)
+  const record = yield* found(delivery, () => new DeliveryNotFound())
   const sql = yield* Sql
   const dispatches = yield* WebhookDeliveries.dispatches(sql, [account_id], [params.delivery_id])
   // Each delivery has its event in the log.
@@ -99,7 +82,7 @@ export const get = Effect.fnUntraced(function* ({ params }: DeliveryParams) {
 })
 
 /** Queues a call with a test event. Its delivery shows the result. */
-export const test = (call: RequestCommit.Call & WebhookParams) =>
+export const test = (call: EndpointCall<"webhooks", "test">) =>
   RequestCommit.commitRows(call, queueTest(call.params.id))
 
 const queueTest = Effect.fnUntraced(function* (webhook_id: Id.WebhookId) {
@@ -121,28 +104,24 @@ const queueTest = Effect.fnUntraced(function* (webhook_id: Id.WebhookId) {
   return yield* shownOne(account_id, yield* Effect.orDie(Effect.fromOption(delivery)))
 })
 
-export const replay = (call: RequestCommit.Call & DeliveryParams) =>
+export const replay = (call: EndpointCall<"webhooks", "replayDelivery">) =>
   RequestCommit.commitRows(call, replayOne(call.params))
 
-const replayOne = Effect.fnUntraced(function* ({ delivery_id, id }: DeliveryParams["params"]) {
+const replayOne = Effect.fnUntraced(function* ({
+  delivery_id,
+  id,
+}: EndpointCall<"webhooks", "replayDelivery">["params"]) {
   const { account_id } = yield* findEnabled(id)
-  const replayed = yield* WebhookDeliveries.replay(account_id, id, delivery_id, yield* NewIds.now)
-  return yield* shownOne(account_id, yield* Effect.mapError(Effect.fromOption(replayed), () => new DeliveryNotFound()))
+  const replaying = WebhookDeliveries.replay(account_id, id, delivery_id, yield* NewIds.now)
+  return yield* shownOne(account_id, yield* found(replaying, () => new DeliveryNotFound()))
 })
 
-interface Range {
-  readonly created_after: Timestamp.Timestamp
-  readonly created_before: Timestamp.Timestamp
-  readonly after_position: string | null
-  readonly events: ReadonlyArray<string> | null
-}
-
-export const replayRange = (call: RequestCommit.Call & WebhookParams & { readonly payload: Range }) =>
+export const replayRange = (call: EndpointCall<"webhooks", "replay">) =>
   RequestCommit.commitRows(call, replayAll(call.params.id, call.payload))
 
 const replayAll = Effect.fnUntraced(function* (
   webhook_id: Id.WebhookId,
-  { after_position, created_after, created_before, events }: Range,
+  { after_position, created_after, created_before, events }: EndpointCall<"webhooks", "replay">["payload"],
 ) {
   const { account_id, webhook } = yield* findEnabled(webhook_id)
   yield* Effect.fromResult(Webhook.checkFormat(webhook.format, events ?? []))

@@ -26,19 +26,19 @@ import { Instance, type RecordSettings } from "../../settings/Instance.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 import * as DomainReportHandlers from "./DomainReportHandlers.ts"
 import * as Records from "../../web/Records.ts"
+import { found } from "../../web/found.ts"
+import * as Handlers from "../middleware/Handlers.ts"
 
 /** Attempts to rotate a key while other requests rotate too. Each attempt generates a key. */
 const MAX_ROTATION_TRIES = 5
 
 export const DomainHandlers = HttpApiBuilder.group(Api, "domains", (handlers) =>
   handlers.handleAll({
-    list: () =>
-      Effect.gen(function* () {
-        const { account_id, domain } = yield* CurrentKey
-        const instance = yield* Instance
-        const visible = (yield* Domains.list(account_id)).filter(({ name }) => KeyLimits.allowsDomain(domain, name))
-        return Records.completeList(visible.map((record) => presentDomain(record, instance)))
-      }),
+    list: Handlers.withKey(function* ({ account_id, domain }) {
+      const instance = yield* Instance
+      const visible = (yield* Domains.list(account_id)).filter(({ name }) => KeyLimits.allowsDomain(domain, name))
+      return Records.completeList(visible.map((record) => presentDomain(record, instance)))
+    }),
     get: ({ params }) => Effect.flatMap(find(params.domain), show),
     dmarc: ({ params, query }) =>
       Effect.flatMap(find(params.domain), (record) => DomainReportHandlers.dmarc(record, query)),
@@ -49,32 +49,21 @@ export const DomainHandlers = HttpApiBuilder.group(Api, "domains", (handlers) =>
     rotateDkim: (call) => retryOnConflict(RequestCommit.commit(call, rotation(call.params.domain))),
     addEd25519: (call) => retryOnConflict(RequestCommit.commit(call, ed25519Addition(call.params.domain))),
     rotateEd25519: (call) => retryOnConflict(RequestCommit.commit(call, ed25519Rotation(call.params.domain))),
-    removeEd25519: ({ params }) =>
-      Effect.gen(function* () {
-        const { domain_id } = yield* find(params.domain)
-        return yield* RequestCommit.commitRepeatable(yield* change(domain_id, Domain.removeEd25519))
-      }),
+    removeEd25519: Effect.fnUntraced(function* ({ params }) {
+      const { domain_id } = yield* find(params.domain)
+      return yield* RequestCommit.commitRepeatable(yield* change(domain_id, Domain.removeEd25519))
+    }),
     update: ({ params, payload }) => update(params.domain, payload),
     remove: ({ params }) =>
       Effect.flatMap(find(params.domain), ({ domain_id, name }) =>
-        RequestCommit.commitRepeatable(
-          workOnStream(Domain, domain_id, Domain.remove, () => ({
-            object: "domain" as const,
-            id: domain_id,
-            name,
-            deleted: true as const,
-          })),
-        ),
+        Effect.map(Handlers.remove("domain", Domain, domain_id, Domain.remove), (removed) => ({ ...removed, name })),
       ),
   }),
 )
 
 const find = Effect.fnUntraced(function* (reference: string) {
   const { account_id } = yield* CurrentKey
-  const record = yield* Effect.mapError(
-    Effect.fromOption(yield* Domains.find(account_id, reference)),
-    () => new DomainRefusal.DomainNotFound(),
-  )
+  const record = yield* found(Domains.find(account_id, reference), () => new DomainRefusal.DomainNotFound())
   yield* CallerReach.checkDomain(record.name)
   return record
 })

@@ -8,13 +8,10 @@ import type { ReportKind } from "@waybill/store/domainreports/DomainReports"
 import * as TlsResults from "@waybill/store/domainreports/TlsResults"
 import type { DomainRecord } from "@waybill/store/readmodels/Domains"
 import { Effect } from "effect"
+import type { EndpointCall } from "../middleware/Handlers.ts"
 import { Instance } from "../../settings/Instance.ts"
 
-interface Query {
-  readonly days: number
-  readonly limit: number
-  readonly verified: "true" | "false"
-}
+type Query = EndpointCall<"domains", "dmarc" | "tls">["query"]
 
 /** Shows who sends mail in the name of a domain, as the receivers of that mail report it. */
 export const dmarc = Effect.fnUntraced(function* (domain: DomainRecord, query: Query) {

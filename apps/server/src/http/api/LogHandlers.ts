@@ -1,5 +1,4 @@
 import { Api } from "@waybill/api/Api"
-import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import type { LogQuery } from "@waybill/api/groups/Logs"
 import * as Email from "@waybill/domain/email/Email"
 import type * as Id from "@waybill/domain/values/Id"
@@ -13,32 +12,29 @@ import * as CallerReach from "../middleware/CallerReach.ts"
 import * as Records from "../../web/Records.ts"
 import { typedFilters } from "./history/typedFilters.ts"
 import { readEmail } from "./emails/readEmail.ts"
+import * as Handlers from "../middleware/Handlers.ts"
 
 export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
   handlers.handleAll({
-    list: ({ query: { count, ...query }, request }) =>
-      Effect.gen(function* () {
-        const { account_id } = yield* CurrentKey
-        const filter = yield* filterOf(account_id, query)
-        const page = yield* Position.read(account_id, request, EmailLogQuery.list(filter))
-        const total = count === "true" ? yield* Position.read(account_id, request, EmailLogQuery.count(filter)) : null
-        return { object: "list" as const, ...page, total, data: page.data.map(Records.emailRecord) }
-      }),
+    list: Handlers.withKey(function* ({ account_id }, { query: { count, ...query }, request }) {
+      const filter = yield* filterOf(account_id, query)
+      const page = yield* Position.read(account_id, request, EmailLogQuery.list(filter))
+      const total = count === "true" ? yield* Position.read(account_id, request, EmailLogQuery.count(filter)) : null
+      return { object: "list" as const, ...page, total, data: page.data.map(Records.emailRecord) }
+    }),
     get: readEmail,
-    events: ({ params, request }) =>
-      Effect.gen(function* () {
-        const { account_id } = yield* CurrentKey
-        yield* CallerReach.checkEmail(params.id)
-        const facts = yield* Position.read(account_id, request, EmailLogQuery.events(account_id, params.id))
-        if (facts.length === 0) return yield* yield* CallerReach.emailNotFound(params.id)
-        const cursors = yield* Cursors
-        const cursorOf = (position: bigint) => cursors.ofEvent(account_id, position)
-        return Records.completeList(
-          facts.map((fact) =>
-            Records.eventRecord({ ...fact, account_id }, cursorOf(fact.position), Email.stream, params.id),
-          ),
-        )
-      }),
+    events: Handlers.withKey(function* ({ account_id }, { params, request }) {
+      yield* CallerReach.checkEmail(params.id)
+      const facts = yield* Position.read(account_id, request, EmailLogQuery.events(account_id, params.id))
+      if (facts.length === 0) return yield* yield* CallerReach.emailNotFound(params.id)
+      const cursors = yield* Cursors
+      const cursorOf = (position: bigint) => cursors.ofEvent(account_id, position)
+      return Records.completeList(
+        facts.map((fact) =>
+          Records.eventRecord({ ...fact, account_id }, cursorOf(fact.position), Email.stream, params.id),
+        ),
+      )
+    }),
   }),
 )
 

@@ -21,22 +21,19 @@ import { workOnStream } from "../../accept/workOnStream.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 import * as Records from "../../web/Records.ts"
 import { Sessions } from "../../signIn/Session.ts"
+import * as Handlers from "../middleware/Handlers.ts"
 
 export const MemberHandlers = HttpApiBuilder.group(Api, "members", (handlers) =>
   handlers.handleAll({
-    session: () =>
-      Effect.gen(function* () {
-        const { account_id, domain, scopes } = yield* CurrentKey
-        const { actor } = yield* Provenance
-        const user = yield* signedIn
-        const operator = user?.operator ?? false
-        return { object: "session" as const, actor, account_id, role: user?.role ?? null, scopes, domain, operator }
-      }),
-    list: () =>
-      Effect.gen(function* () {
-        const { account_id } = yield* CurrentKey
-        return Records.completeList((yield* StoredMembers.list(account_id)).map(listed))
-      }),
+    session: Handlers.withKey(function* ({ account_id, domain, scopes }) {
+      const { actor } = yield* Provenance
+      const user = yield* signedIn
+      const operator = user?.operator ?? false
+      return { object: "session" as const, actor, account_id, role: user?.role ?? null, scopes, domain, operator }
+    }),
+    list: Handlers.withKey(function* ({ account_id }) {
+      return Records.completeList((yield* StoredMembers.list(account_id)).map(listed))
+    }),
     invite: (call) => invite(call, call.payload),
     changeRole: ({ params, payload }) => changeRole(params.id, payload.role),
     makeLink: (call) => dropEarlierLinks(RequestCommit.commitSealed(call, newLink(call.params.id))),

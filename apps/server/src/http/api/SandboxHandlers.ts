@@ -14,66 +14,57 @@ import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../live/EventFeed.ts"
 import * as Revocations from "../../live/Revocations.ts"
 import { Instance } from "../../settings/Instance.ts"
+import * as ForeignContent from "../pages/ForeignContent.ts"
 import { filterOf } from "./LogHandlers.ts"
+import { found } from "../../web/found.ts"
 
 export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =>
   handlers.handleAll({
-    list: ({ query }) =>
-      Effect.gen(function* () {
-        const { after, limit, q, to, wait } = query
-        const { account_id, domain } = yield* owner
-        const request = {
-          account_id,
-          domain,
-          limit: limit + 1,
-          ...(after === undefined ? {} : { after }),
-          ...(to === undefined ? {} : { to }),
-        }
-        const livemode = Livemode.isLive(account_id)
-        const recordOf = (row: Sandbox.SandboxRecord): SandboxMessage => ({ ...row, livemode })
-        if (q !== undefined) {
-          // The log finds the emails, some of which the sandbox may not have any more.
-          const found = yield* EmailLogQuery.list(yield* filterOf(account_id, { q, limit, ...(after && { after }) }))
-          const rows = yield* Sandbox.list({ ...request, ids: found.data.map(({ id }) => id) })
-          return { object: "list" as const, ...found, data: rows.map(recordOf) }
-        }
-        const rows = yield* wait === undefined
-          ? Sandbox.list(request)
-          : Revocations.whileAdmitted(
-              Effect.raceFirst(
-                Sandbox.wait(request, Duration.seconds(wait)),
-                Effect.andThen((yield* EventFeed).closed, Sandbox.list(request)),
-              ),
-            )
-        return Page.make(rows.map(recordOf), limit)
-      }),
-    get: ({ params }) =>
-      Effect.gen(function* () {
-        const { account_id, domain } = yield* owner
-        const row = yield* Sandbox.find(account_id, params.id, domain)
-        const { bytes, ...record } = yield* Effect.mapError(
-          Effect.fromOption(row),
-          () => new EmailRefusal.EmailNotCaptured(),
-        )
-        const whole = { ...record, livemode: Livemode.isLive(account_id) }
-        const json = yield* Effect.mapError(ReadMail.show(bytes, whole, account_id), (error) =>
-          error._tag === "Busy"
-            ? new RequestRefusal.Overloaded({ budget: "parsing" })
-            : new RequestRefusal.MessageUnreadable(),
-        )
-        return HttpServerResponse.uint8Array(json, { contentType: "application/json" })
-      }),
-    remove: ({ params }) =>
-      Effect.gen(function* () {
-        const { account_id, domain } = yield* owner
-        const deleted = yield* Sandbox.remove(account_id, params.id, domain)
-        return deleted === 0 ? yield* new EmailRefusal.EmailNotCaptured() : { object: "sandbox" as const, deleted }
-      }),
-    clear: () =>
-      Effect.gen(function* () {
-        const { account_id, domain } = yield* owner
-        return { object: "sandbox" as const, deleted: yield* Sandbox.remove(account_id, undefined, domain) }
-      }),
+    list: Effect.fnUntraced(function* ({ query }) {
+      const { after, limit, q, to, wait } = query
+      const { account_id, domain } = yield* owner
+      const request = {
+        account_id,
+        domain,
+        limit: limit + 1,
+        ...(after === undefined ? {} : { after }),
+        ...(to === undefined ? {} : { to }),
+      }
+      const livemode = Livemode.isLive(account_id)
+      const recordOf = (row: Sandbox.SandboxRecord): SandboxMessage => ({ ...row, livemode })
+      if (q !== undefined) {
+        // The log finds the emails, some of which the sandbox may not have any more.
+        const found = yield* EmailLogQuery.list(yield* filterOf(account_id, { q, limit, ...(after && { after }) }))
+        const rows = yield* Sandbox.list({ ...request, ids: found.data.map(({ id }) => id) })
+        return { object: "list" as const, ...found, data: rows.map(recordOf) }
+      }
+      const rows = yield* wait === undefined
+        ? Sandbox.list(request)
+        : Revocations.whileAdmitted(
+            Effect.raceFirst(
+              Sandbox.wait(request, Duration.seconds(wait)),
+              Effect.andThen((yield* EventFeed).closed, Sandbox.list(request)),
+            ),
+          )
+      return Page.make(rows.map(recordOf), limit)
+    }),
+    get: Effect.fnUntraced(function* ({ params }) {
+      const { account_id, domain } = yield* owner
+      const row = Sandbox.find(account_id, params.id, domain)
+      const { bytes, ...record } = yield* found(row, () => new EmailRefusal.EmailNotCaptured())
+      const whole = { ...record, livemode: Livemode.isLive(account_id) }
+      const json = yield* ForeignContent.readable(ReadMail.show(bytes, whole, account_id))
+      return HttpServerResponse.uint8Array(json, { contentType: "application/json" })
+    }),
+    remove: Effect.fnUntraced(function* ({ params }) {
+      const { account_id, domain } = yield* owner
+      const deleted = yield* Sandbox.remove(account_id, params.id, domain)
+      return deleted === 0 ? yield* new EmailRefusal.EmailNotCaptured() : { object: "sandbox" as const, deleted }
+    }),
+    clear: Effect.fnUntraced(function* () {
+      const { account_id, domain } = yield* owner
+      return { object: "sandbox" as const, deleted: yield* Sandbox.remove(account_id, undefined, domain) }
+    }),
   }),
 )
 

@@ -15,37 +15,31 @@ import * as RequestCommit from "../../accept/RequestCommit.ts"
 import { changeSuppressions } from "../../accept/changeSuppressions.ts"
 import { workOnStream } from "../../accept/workOnStream.ts"
 import * as LargeRequests from "../middleware/LargeRequests.ts"
+import { found } from "../../web/found.ts"
+import * as Handlers from "../middleware/Handlers.ts"
 
 export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (handlers) =>
   handlers.handleAll({
-    list: ({ query }) =>
-      Effect.gen(function* () {
-        const { account_id } = yield* CurrentKey
-        const { livemode: _, ...filters } = query
-        const page = yield* Suppressions.list({ account_id, ...filters })
-        return { object: "list" as const, ...page, data: page.data.map(recordIn(account_id)) }
-      }),
-    get: ({ params }) =>
-      Effect.gen(function* () {
-        const { account_id } = yield* CurrentKey
-        const row = yield* Suppressions.find(account_id, Suppression.streamId(params.email))
-        return recordIn(account_id)(
-          yield* Effect.mapError(Effect.fromOption(row), () => new SuppressionRefusal.SuppressionNotFound()),
-        )
-      }),
-    add: (call) =>
-      Effect.gen(function* () {
-        const { account_id } = yield* CurrentKey
-        const { email, reason } = call.payload
-        const id = yield* NewIds.newId("SuppressionId")
-        const work = workOnStream(
-          Suppression,
-          Suppression.streamId(email),
-          (now) => Suppression.add(now, id, email, reason ?? "manual", null),
-          (state) => recordIn(account_id)(recordOf(state)),
-        )
-        return yield* RequestCommit.commit(call, Effect.as(takeChanges(1), work))
-      }),
+    list: Handlers.withKey(function* ({ account_id }, { query }) {
+      const { livemode: _, ...filters } = query
+      const page = yield* Suppressions.list({ account_id, ...filters })
+      return { object: "list" as const, ...page, data: page.data.map(recordIn(account_id)) }
+    }),
+    get: Handlers.withKey(function* ({ account_id }, { params }) {
+      const row = Suppressions.find(account_id, Suppression.streamId(params.email))
+      return recordIn(account_id)(yield* found(row, () => new SuppressionRefusal.SuppressionNotFound()))
+    }),
+    add: Handlers.withKey(function* ({ account_id }, call) {
+      const { email, reason } = call.payload
+      const id = yield* NewIds.newId("SuppressionId")
+      const work = workOnStream(
+        Suppression,
+        Suppression.streamId(email),
+        (now) => Suppression.add(now, id, email, reason ?? "manual", null),
+        (state) => recordIn(account_id)(recordOf(state)),
+      )
+      return yield* RequestCommit.commit(call, Effect.as(takeChanges(1), work))
+    }),
     batch: (call) => {
       const { add, remove = [] } = call.payload
       const requested =

@@ -14,6 +14,7 @@ import * as NewIds from "../../process/NewIds.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import { workOnStream } from "../../accept/workOnStream.ts"
 import * as Records from "../../web/Records.ts"
+import * as Handlers from "../middleware/Handlers.ts"
 
 /** First and longest pause between looks at a clock that advances. */
 const LOOK_PAUSE = Duration.millis(10)
@@ -21,47 +22,36 @@ const MAX_LOOK_PAUSE = Duration.millis(100)
 
 export const TestClockHandlers = HttpApiBuilder.group(Api, "testClocks", (handlers) =>
   handlers.handleAll({
-    list: () =>
-      Effect.gen(function* () {
-        const { account_id } = yield* CurrentKey
-        return Records.completeList(yield* TestClocks.list(account_id))
-      }),
+    list: Handlers.withKey(function* ({ account_id }) {
+      return Records.completeList(yield* TestClocks.list(account_id))
+    }),
     get: ({ params }) => Effect.map(find(params.id), recordOf),
-    create: (call) =>
-      Effect.gen(function* () {
-        const { actor } = yield* Provenance
-        const { account_id } = yield* CurrentKey
-        const clockId = yield* NewIds.newId("TestClockId")
-        const work = workOnStream(
-          TestClock,
-          clockId,
-          (at, { facts }) =>
-            TestClock.create(
-              { at, clockId, createdBy: actor.id, others: facts.countOf(account_id, "test_clock") },
-              call.payload,
-            ),
-          recordOf,
-          { isNew: true, needs: { countOf: "test_clock" } },
-        )
-        return yield* RequestCommit.commit(call, Effect.succeed(work), RequestCommit.READY)
-      }),
-    advance: (call) =>
-      Effect.gen(function* () {
-        const { by, to } = call.payload
-        const target = to === null ? { by: by ?? { months: 0, millis: 0 } } : { to }
-        const { id } = call.params
-        const work = workOnStream(TestClock, id, (at) => TestClock.beginAdvance(at, target), recordOf)
-        const { headers } = yield* RequestCommit.commit(call, Effect.succeed(work), RequestCommit.READY)
-        return HttpApiSchema.withHeaders({ body: recordOf(yield* untilReady(id)), headers })
-      }),
-    remove: ({ params }) =>
-      RequestCommit.commitRepeatable(
-        workOnStream(TestClock, params.id, TestClock.remove, () => ({
-          object: "test_clock" as const,
-          id: params.id,
-          deleted: true as const,
-        })),
-      ),
+    create: Effect.fnUntraced(function* (call) {
+      const { actor } = yield* Provenance
+      const { account_id } = yield* CurrentKey
+      const clockId = yield* NewIds.newId("TestClockId")
+      const work = workOnStream(
+        TestClock,
+        clockId,
+        (at, { facts }) =>
+          TestClock.create(
+            { at, clockId, createdBy: actor.id, others: facts.countOf(account_id, "test_clock") },
+            call.payload,
+          ),
+        recordOf,
+        { isNew: true, needs: { countOf: "test_clock" } },
+      )
+      return yield* RequestCommit.commit(call, Effect.succeed(work), RequestCommit.READY)
+    }),
+    advance: Effect.fnUntraced(function* (call) {
+      const { by, to } = call.payload
+      const target = to === null ? { by: by ?? { months: 0, millis: 0 } } : { to }
+      const { id } = call.params
+      const work = workOnStream(TestClock, id, (at) => TestClock.beginAdvance(at, target), recordOf)
+      const { headers } = yield* RequestCommit.commit(call, Effect.succeed(work), RequestCommit.READY)
+      return HttpApiSchema.withHeaders({ body: recordOf(yield* untilReady(id)), headers })
+    }),
+    remove: ({ params }) => Handlers.remove("test_clock", TestClock, params.id, TestClock.remove),
   }),
 )
 

@@ -18,6 +18,8 @@ import * as EventSignature from "../../worker/webhooks/EventSignature.ts"
 import * as DeliveryHandlers from "./DeliveryHandlers.ts"
 import { Instance } from "../../settings/Instance.ts"
 import * as Records from "../../web/Records.ts"
+import { found } from "../../web/found.ts"
+import * as Handlers from "../middleware/Handlers.ts"
 
 /** Standard Webhooks requires 24 to 64 bytes. */
 const SECRET_BYTES = 32
@@ -26,84 +28,58 @@ const NAME_BYTES = 8
 
 export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) =>
   handlers.handleAll({
-    list: () =>
-      Effect.gen(function* () {
-        const { account_id } = yield* CurrentKey
-        const records = yield* Effect.forEach(yield* Webhooks.list(account_id), withPublicKey)
-        return Records.completeList(records)
-      }),
-    get: ({ params }) =>
-      Effect.gen(function* () {
-        const { account_id } = yield* CurrentKey
-        const row = yield* Webhooks.find(account_id, params.id)
-        const record = yield* Effect.mapError(Effect.fromOption(row), () => new Webhook.WebhookNotFound())
-        return yield* withPublicKey(record)
-      }),
-    create: (call) =>
-      RequestCommit.commitSealed(
-        call,
-        Effect.gen(function* () {
-          const { allowedNetworks } = yield* Instance
-          const { account_id } = yield* CurrentKey
-          yield* checkLimit(call, account_id)
-          const webhookId = yield* NewIds.newId("WebhookId")
-          const { secret, secretRef } = yield* newSecret(webhookId)
-          const { enabled, url, ...rest } = call.payload
-          const password = yield* sealPassword(webhookId, url)
-          const settings = {
-            ...rest,
-            url: WebhookUrl.hidden(url),
-            ...(password === undefined ? {} : { password_ref: password.ref }),
-          }
-          const create = (now: Webhook.Creation["now"], { facts }: View) => {
-            const others = facts.countOf(account_id, "webhook")
-            return Webhook.create({ now, webhookId, secretRef, allowedNetworks, others }, settings, enabled ?? true)
-          }
-          const answer = (state: Webhook.State) => withSecret(recordOf(state), secret)
-          return workOnStream(Webhook, webhookId, create, answer, {
-            isNew: true,
-            needs: { countOf: "webhook" },
-          })
-        }),
-      ),
-    update: ({ params, payload }) =>
-      Effect.gen(function* () {
-        const { allowedNetworks } = yield* Instance
-        const { url, ...rest } = payload
-        const { account_id } = yield* CurrentKey
-        // Checked before a password is stored for a webhook that does not exist.
-        if (url !== undefined && Option.isNone(yield* Webhooks.find(account_id, params.id)))
-          return yield* new Webhook.WebhookNotFound()
-        const login =
-          url === undefined ? {} : { url: WebhookUrl.hidden(url), password: yield* sealPassword(params.id, url) }
-        const update = (now: Webhook.Creation["now"]) => Webhook.update(now, { ...rest, ...login }, allowedNetworks)
-        return yield* RequestCommit.commitRepeatable(workOnStream(Webhook, params.id, update, recordOf))
-      }).pipe(Effect.flatMap(withPublicKey)),
-    remove: ({ params }) =>
-      RequestCommit.commitRepeatable(
-        workOnStream(Webhook, params.id, Webhook.remove, () => ({
-          object: "webhook" as const,
-          id: params.id,
-          deleted: true as const,
-        })),
-      ),
-    rotateSecret: (call) =>
-      RequestCommit.commitSealed(
-        call,
-        Effect.gen(function* () {
-          const { id } = call.params
-          const { account_id } = yield* CurrentKey
-          // Checked before a secret is stored for a webhook that does not exist.
-          if (Option.isNone(yield* Webhooks.find(account_id, id))) return yield* new Webhook.WebhookNotFound()
-          const { secret, secretRef } = yield* newSecret(id)
-          return workOnStream(
-            Webhook,
-            id,
-            (now) => Webhook.rotateSecret(now, secretRef),
-            (state) => withSecret(recordOf(state), secret),
-          )
-        }),
-      ),
+    list: Handlers.withKey(function* ({ account_id }) {
+      const records = yield* Effect.forEach(yield* Webhooks.list(account_id), withPublicKey)
+      return Records.completeList(records)
+    }),
+    get: Handlers.withKey(function* ({ account_id }, { params }) {
+      const webhook = found(Webhooks.find(account_id, params.id), () => new Webhook.WebhookNotFound())
+      return yield* withPublicKey(yield* webhook)
+    }),
+    create: Handlers.commitsSealed(function* ({ account_id }, call) {
+      const { allowedNetworks } = yield* Instance
+      yield* checkLimit(call, account_id)
+      const webhookId = yield* NewIds.newId("WebhookId")
+      const { secret, secretRef } = yield* newSecret(webhookId)
+      const { enabled, url, ...rest } = call.payload
+      const password = yield* sealPassword(webhookId, url)
+      const settings = {
+        ...rest,
+        url: WebhookUrl.hidden(url),
+        ...(password === undefined ? {} : { password_ref: password.ref }),
+      }
+      const create = (now: Webhook.Creation["now"], { facts }: View) => {
+        const others = facts.countOf(account_id, "webhook")
+        return Webhook.create({ now, webhookId, secretRef, allowedNetworks, others }, settings, enabled ?? true)
+      }
+      const answer = (state: Webhook.State) => withSecret(recordOf(state), secret)
+      return workOnStream(Webhook, webhookId, create, answer, { isNew: true, needs: { countOf: "webhook" } })
+    }),
+    update: Handlers.withKey(function* ({ account_id }, { params, payload }) {
+      const { allowedNetworks } = yield* Instance
+      const { url, ...rest } = payload
+      // Checked before a password is stored for a webhook that does not exist.
+      if (url !== undefined && Option.isNone(yield* Webhooks.find(account_id, params.id)))
+        return yield* new Webhook.WebhookNotFound()
+      const login =
+        url === undefined ? {} : { url: WebhookUrl.hidden(url), password: yield* sealPassword(params.id, url) }
+      const update = (now: Webhook.Creation["now"]) => Webhook.update(now, { ...rest, ...login }, allowedNetworks)
+      const updated = yield* RequestCommit.commitRepeatable(workOnStream(Webhook, params.id, update, recordOf))
+      return yield* withPublicKey(updated)
+    }),
+    remove: ({ params }) => Handlers.remove("webhook", Webhook, params.id, Webhook.remove),
+    rotateSecret: Handlers.commitsSealed(function* ({ account_id }, call) {
+      const { id } = call.params
+      // Checked before a secret is stored for a webhook that does not exist.
+      if (Option.isNone(yield* Webhooks.find(account_id, id))) return yield* new Webhook.WebhookNotFound()
+      const { secret, secretRef } = yield* newSecret(id)
+      return workOnStream(
+        Webhook,
+        id,
+        (now) => Webhook.rotateSecret(now, secretRef),
+        (state) => withSecret(recordOf(state), secret),
+      )
+    }),
     test: DeliveryHandlers.test,
     deliveries: DeliveryHandlers.list,
     delivery: DeliveryHandlers.get,

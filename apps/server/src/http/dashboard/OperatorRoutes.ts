@@ -53,13 +53,12 @@ const operator = Effect.gen(function* () {
 })
 
 /** Records the operator as the actor in the account's log. */
-const byOperator = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.gen(function* () {
-    const { address, user } = yield* operator
-    const request_id = yield* ApiError.RequestId
-    const provenance = Authorization.provenanceOf({ type: "operator", id: user.user_id }, request_id, address)
-    return yield* Effect.provideService(effect, Provenance, provenance)
-  })
+const byOperator = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
+  const { address, user } = yield* operator
+  const request_id = yield* ApiError.RequestId
+  const provenance = Authorization.provenanceOf({ type: "operator", id: user.user_id }, request_id, address)
+  return yield* Effect.provideService(effect, Provenance, provenance)
+})
 
 const json = <A, E extends Refusal, R>(effect: Effect.Effect<A, E, R>) => DashboardRoute.json(operator, effect)
 
@@ -198,27 +197,25 @@ const projectionName = Effect.gen(function* () {
   return name
 })
 
-const begin = (kind: "rebuild" | "verify") =>
-  Effect.gen(function* () {
-    yield* bodyOf(Operate.Nothing)
-    const name = yield* projectionName
-    const replays = yield* Replays
-    if (!(yield* replays.begin(kind, name)))
-      return yield* new Refused({
-        reason: "replay_under_way",
-        message: `A rebuild or verification of ${name} is already in progress.`,
-      })
-    return { name, kind }
-  })
+const begin = Effect.fnUntraced(function* (kind: "rebuild" | "verify") {
+  yield* bodyOf(Operate.Nothing)
+  const name = yield* projectionName
+  const replays = yield* Replays
+  if (!(yield* replays.begin(kind, name)))
+    return yield* new Refused({
+      reason: "replay_under_way",
+      message: `A rebuild or verification of ${name} is already in progress.`,
+    })
+  return { name, kind }
+})
 
-const finish = (argsOf: (name: string) => ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const name = yield* projectionName
-    const replays = yield* Replays
-    const problem = yield* replays.run(argsOf(name))
-    if (problem !== undefined) return yield* new Refused({ reason: "replay_refused", message: problem })
-    return { name }
-  })
+const finish = Effect.fnUntraced(function* (argsOf: (name: string) => ReadonlyArray<string>) {
+  const name = yield* projectionName
+  const replays = yield* Replays
+  const problem = yield* replays.run(argsOf(name))
+  if (problem !== undefined) return yield* new Refused({ reason: "replay_refused", message: problem })
+  return { name }
+})
 
 const swap = Effect.flatMap(bodyOf(Operate.Swap), ({ back }) =>
   finish((name) => ["swap", name, ...(back ? ["--back"] : [])]),

@@ -15,12 +15,11 @@ const slots = FairSlots.make({ all: MAX_AT_ONCE, perOwner: MAX_PER_ACCOUNT })
  * Commits a request for many messages or addresses when its account has its turn. The log takes commits in the order in which
  * they come, so that a hundred large ones of one account would hold up everybody else.
  */
-export const inTurn = <A, E, R>(commit: Effect.Effect<A, E, R>) =>
-  Effect.gen(function* () {
-    const { account_id } = yield* CurrentKey
-    const began = yield* MonotonicClock.millis
-    return yield* slots(account_id)(Effect.andThen(readmitted(began), commit))
-  })
+export const inTurn = Effect.fnUntraced(function* <A, E, R>(commit: Effect.Effect<A, E, R>) {
+  const { account_id } = yield* CurrentKey
+  const began = yield* MonotonicClock.millis
+  return yield* slots(account_id)(Effect.andThen(readmitted(began), commit))
+})
 
 /** Admits the request again after a long wait, because its key may have been revoked meanwhile. */
 const readmitted = Effect.fnUntraced(function* (began: number) {

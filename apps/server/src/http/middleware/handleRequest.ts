@@ -9,7 +9,7 @@ import * as Availability from "@waybill/store/availability/Availability"
 import * as Databases from "@waybill/store/routing/Databases"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import type { Writer } from "@waybill/store/requests/RequestLogWriter"
-import { Clock, Effect, Option } from "effect"
+import { Clock, Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Doors from "../../compat/doors/Doors.ts"
@@ -119,11 +119,7 @@ const responseTo = Effect.fnUntraced(function* <E, R>(
     )
   if (entrance === undefined && options.open(path))
     return HttpServerResponse.setHeaders(yield* handle(app), yield* Responses.uncountedHeaders(id))
-  const address = ClientAddress.of(
-    Option.getOrUndefined(request.remoteAddress),
-    request.headers["x-forwarded-for"],
-    options.trustedProxies,
-  )
+  const address = ClientAddress.ofRequest(request, options.trustedProxies)
   return yield* entrance === undefined && options.document(path, request)
     ? documentResponse(handle(app), options, incoming, address)
     : admittedResponse(handle, app, options, incoming, address)

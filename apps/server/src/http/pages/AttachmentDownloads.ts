@@ -8,6 +8,7 @@ import { Clock, Effect, Option } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import * as InboundFiles from "../../inbound/InboundFiles.ts"
 import * as AttachmentLinks from "../../links/AttachmentLinks.ts"
+import * as ForeignContent from "./ForeignContent.ts"
 
 /** Serves attachments to holders of a link, who need no key. Requests count in the rate window of their address. */
 export const layer = HttpRouter.use((router) =>
@@ -20,7 +21,7 @@ export const layer = HttpRouter.use((router) =>
         const { token = "" } = yield* HttpRouter.params
         const place = AttachmentLink.verify(keys, token, yield* Clock.currentTimeMillis)
         const file = Option.isNone(place) ? undefined : yield* find(place.value)
-        return file === undefined ? gone : download(file)
+        return file === undefined ? gone : ForeignContent.download(file.bytes, file.filename, { headers: HEADERS })
       }),
     )
   }),
@@ -43,20 +44,7 @@ const sent = Effect.fnUntraced(function* (account_id: Id.AccountId, email_id: Id
   return bytes === undefined ? undefined : { filename: attachment.filename, bytes }
 })
 
-const HEADERS = {
-  "content-security-policy": "sandbox; default-src 'none'",
-  "x-content-type-options": "nosniff",
-  "x-robots-tag": "noindex",
-  "referrer-policy": "no-referrer",
-  "cache-control": "private, no-store",
-}
-
-/** Served as a download whatever its type, so that the browser never renders it. */
-const download = ({ bytes, filename }: { readonly filename: string; readonly bytes: Uint8Array }) =>
-  HttpServerResponse.uint8Array(bytes, {
-    contentType: "application/octet-stream",
-    headers: { ...HEADERS, "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(filename)}` },
-  })
+const HEADERS = { ...ForeignContent.HEADERS, "x-robots-tag": "noindex", "referrer-policy": "no-referrer" }
 
 const gone = HttpServerResponse.text("This link is not valid or has expired. Ask the API for the attachment again.\n", {
   status: 404,

@@ -105,18 +105,17 @@ const readAssets = (folder: string): ReadonlyMap<string, Asset> => {
   )
 }
 
-const asset = (assets: ReadonlyMap<string, Asset>) =>
-  Effect.gen(function* () {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    const file = assets.get(request.url.split(/[/?]/u)[2] ?? "")
-    if (file === undefined)
-      return yield* new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) })
-    const { bytes, headers } = SharedDocument.formFor(request, file.forms)
-    return HttpServerResponse.uint8Array(bytes, {
-      contentType: file.type,
-      headers: { ...headers, "cache-control": IMMUTABLE, "x-content-type-options": "nosniff" },
-    })
+const asset = Effect.fnUntraced(function* (assets: ReadonlyMap<string, Asset>) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const file = assets.get(request.url.split(/[/?]/u)[2] ?? "")
+  if (file === undefined)
+    return yield* new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) })
+  const { bytes, headers } = SharedDocument.formFor(request, file.forms)
+  return HttpServerResponse.uint8Array(bytes, {
+    contentType: file.type,
+    headers: { ...headers, "cache-control": IMMUTABLE, "x-content-type-options": "nosniff" },
   })
+})
 
 const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;")
@@ -139,23 +138,23 @@ const bootData = Effect.gen(function* () {
   })
 })
 
-const page = (document: SharedDocument.SharedDocument, policy: string) =>
-  Effect.gen(function* () {
-    const { warm } = yield* SignIn
-    yield* warm
-    return yield* SharedDocument.respond(document, { ...SECURITY_HEADERS, "content-security-policy": policy })
-  })
+const page = Effect.fnUntraced(function* (document: SharedDocument.SharedDocument, policy: string) {
+  const { warm } = yield* SignIn
+  yield* warm
+  return yield* SharedDocument.respond(document, { ...SECURITY_HEADERS, "content-security-policy": policy })
+})
 
 /** The page of a path that nothing else answers: the dashboard says so, with its navigation for who is signed in. */
-const unknownPage = <R>(indexPage: Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>) =>
-  Effect.gen(function* () {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    const path = RequestTarget.pathOf(request.url)
-    if (!isOpen(path, request))
-      return yield* new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) })
-    const response = yield* indexPage
-    return response.status === 304 ? response : HttpServerResponse.setStatus(response, 404)
-  })
+const unknownPage = Effect.fnUntraced(function* <R>(
+  indexPage: Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>,
+) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const path = RequestTarget.pathOf(request.url)
+  if (!isOpen(path, request))
+    return yield* new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) })
+  const response = yield* indexPage
+  return response.status === 304 ? response : HttpServerResponse.setStatus(response, 404)
+})
 
 /** The built dashboard, or a plain page with links if it was not built. */
 export const layer = (dist: string = DIST) =>

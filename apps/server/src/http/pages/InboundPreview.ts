@@ -4,8 +4,10 @@ import * as Id from "@waybill/domain/values/Id"
 import * as ReadInbound from "@waybill/mail/reading/InboundMail"
 import * as InboundContent from "@waybill/store/content/InboundContent"
 import * as Databases from "@waybill/store/routing/Databases"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpRouter } from "effect/http"
+import { found } from "../../web/found.ts"
+import * as ForeignContent from "./ForeignContent.ts"
 
 const isInboundId = Schema.is(Id.InboundId)
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ html: Schema.NullOr(Schema.String) })))
@@ -14,13 +16,9 @@ const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ 
 export const html = Effect.fnUntraced(function* (account_id: Id.AccountId) {
   const { id = "" } = yield* HttpRouter.params
   if (!isInboundId(id)) return yield* new InboundRefusal.InboundNotFound()
-  const bytes = yield* Databases.ofAccount(account_id, InboundContent.find(account_id, id))
-  if (Option.isNone(bytes)) return yield* new InboundRefusal.ContentExpired()
-  const shown = yield* Effect.mapError(ReadInbound.show(bytes.value, {}, account_id), (error) =>
-    error._tag === "Busy"
-      ? new RequestRefusal.Overloaded({ budget: "parsing" })
-      : new RequestRefusal.MessageUnreadable(),
-  )
+  const finding = Databases.ofAccount(account_id, InboundContent.find(account_id, id))
+  const bytes = yield* found(finding, () => new InboundRefusal.ContentExpired())
+  const shown = yield* ForeignContent.readable(ReadInbound.show(bytes, {}, account_id))
   const read = yield* Effect.mapError(
     decode(Buffer.from(shown).toString("utf8")),
     () => new RequestRefusal.MessageUnreadable(),

@@ -1,3 +1,4 @@
+import { valueOr } from "@waybill/runtime/flow/valueOr"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Email from "@waybill/domain/email/Email"
 import * as Livemode from "@waybill/domain/account/Livemode"
@@ -19,9 +20,10 @@ import * as OutgoingMessages from "../../worker/delivery/OutgoingMessages.ts"
 import { StoppedLinks } from "../../links/StoppedLinks.ts"
 import * as TrackedLinks from "../../links/TrackedLinks.ts"
 import * as UnsubscribeLinks from "../../links/UnsubscribeLinks.ts"
+import { found } from "../../web/found.ts"
 import { Admitted } from "../../requests/Admitted.ts"
 import * as InboundPreview from "./InboundPreview.ts"
-import * as TemplateFrame from "./TemplateFrame.ts"
+import * as ForeignContent from "./ForeignContent.ts"
 import * as Responses from "../../web/Responses.ts"
 
 /** References in the HTML that may be replaced by an inline picture; later ones show none. */
@@ -57,7 +59,11 @@ const accountWith = Effect.fnUntraced(function* (scope: Scope.Scope) {
   return user.account_id
 })
 
-const templateFrame = Effect.andThen(accountWith("templates:read"), TemplateFrame.emptyPage(framePolicy))
+/**
+ * An empty page, into which the editor of templates writes what was rendered. The page has the editor's origin, so that
+ * it can be written without being loaded again, and runs no script: neither its policy nor its frame allows one.
+ */
+const templateFrame = Effect.andThen(accountWith("templates:read"), () => shown("<title>Preview</title>", framePolicy))
 
 const isEmailId = Schema.is(Id.EmailId)
 
@@ -80,22 +86,24 @@ const requestedEmail = Effect.gen(function* () {
 
 const content = Effect.gen(function* () {
   const { account_id, message } = yield* requestedEmail
-  const whole = yield* Content.findComplete(account_id, message.accepted.content)
-  return Option.isNone(whole) ? yield* new EmailRefusal.ContentExpired() : whole.value
+  const finding = Content.findComplete(account_id, message.accepted.content)
+  return yield* found(finding, () => new EmailRefusal.ContentExpired())
 })
+
+const framed = (body: string) => shown(`<base target="_blank">${body}`, policy)
 
 const html = Effect.flatMap(content, (whole) => framed(withPictures(whole)))
 
-const received = Effect.flatMap(Effect.flatMap(requestedAccount, InboundPreview.html), (body) => framed(body))
+const received = Effect.flatMap(Effect.flatMap(requestedAccount, InboundPreview.html), framed)
 
-const framed = Effect.fnUntraced(function* (body: string) {
+const shown = Effect.fnUntraced(function* (body: string, policyOf: (images: boolean) => string) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const images = new URL(request.url, "http://x").searchParams.get("images") === "1"
-  return HttpServerResponse.html(`<!doctype html><base target="_blank">${body}`).pipe(
+  return HttpServerResponse.html(`<!doctype html>${body}`).pipe(
     HttpServerResponse.setHeaders({
       // The header counts more than a <meta> of the mail, which was written for its bytes in transit.
       "content-type": "text/html; charset=utf-8",
-      "content-security-policy": policy(images),
+      "content-security-policy": policyOf(images),
       "x-content-type-options": "nosniff",
       "referrer-policy": "no-referrer",
       "cache-control": "private, no-store",
@@ -139,63 +147,45 @@ interface Picture {
   readonly content_type: string
 }
 
-const decodeURIComponentOr = (text: string): string => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
+const decodeURIComponentOr = (text: string): string => valueOr(() => decodeURIComponent(text), text)
 
-/** Served as a download whatever its type, so that the browser never renders it. */
 const attachment = Effect.gen(function* () {
   const { attachments } = yield* content
   const { nth = "" } = yield* HttpRouter.params
   const file = attachments[Number(nth)]
   if (file === undefined) return yield* new EmailRefusal.EmailNotFound()
-  return HttpServerResponse.uint8Array(file.bytes, {
-    contentType: "application/octet-stream",
-    headers: {
-      "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(file.filename)}`,
-      "content-security-policy": "sandbox; default-src 'none'",
-      "x-content-type-options": "nosniff",
-      "cache-control": "private, no-store",
-    },
-  })
+  return ForeignContent.download(file.bytes, file.filename)
 })
 
 /**
  * The message as it was, will be or would have been sent, in any state: composing it again gives the same bytes. Without
  * the DKIM signature, since reading a mail should not load a private key.
  */
-const raw = (sender: OutgoingMessages.Composer) =>
-  Effect.gen(function* () {
-    const { account_id, message } = yield* requestedEmail
-    const { domain_id } = message.accepted
-    const domain = domain_id === null ? Option.none() : yield* Domains.find(account_id, domain_id)
-    const { bytes } = yield* OutgoingMessages.compose(
-      account_id,
-      { message, content: undefined, domain: Option.getOrNull(domain) },
-      sender,
-    ).pipe(
-      Effect.mapError((error) => {
-        if (error._tag === "StoreUnavailable") return error
-        if (error._tag === "Busy") return new RequestRefusal.Overloaded({ budget: "parsing" })
-        return error.category === "content_expired"
-          ? new EmailRefusal.ContentExpired()
-          : new RequestRefusal.MessageUnreadable()
-      }),
-    )
-    return HttpServerResponse.uint8Array(bytes, {
-      contentType: "text/plain; charset=utf-8",
-      headers: {
-        "content-security-policy": "sandbox; default-src 'none'",
-        "x-content-type-options": "nosniff",
-        "cache-control": "private, no-store",
-        "x-waybill-attempted": String(message.recipients.some(({ attempts }) => attempts > 0)),
-      },
-    })
+const raw = Effect.fnUntraced(function* (sender: OutgoingMessages.Composer) {
+  const { account_id, message } = yield* requestedEmail
+  const { domain_id } = message.accepted
+  const domain = domain_id === null ? Option.none() : yield* Domains.find(account_id, domain_id)
+  const { bytes } = yield* OutgoingMessages.compose(
+    account_id,
+    { message, content: undefined, domain: Option.getOrNull(domain) },
+    sender,
+  ).pipe(
+    Effect.mapError((error) => {
+      if (error._tag === "StoreUnavailable") return error
+      if (error._tag === "Busy") return new RequestRefusal.Overloaded({ budget: "parsing" })
+      return error.category === "content_expired"
+        ? new EmailRefusal.ContentExpired()
+        : new RequestRefusal.MessageUnreadable()
+    }),
+  )
+  return HttpServerResponse.uint8Array(bytes, {
+    contentType: "text/plain; charset=utf-8",
+    headers: {
+      ...ForeignContent.HEADERS,
+      "x-waybill-attempted": String(message.recipients.some(({ attempts }) => attempts > 0)),
+    },
   })
+})
 
 type Refused =
   | InboundRefusal.ContentExpired

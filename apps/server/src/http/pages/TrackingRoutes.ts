@@ -11,6 +11,7 @@ import * as TrackedLinks from "../../links/TrackedLinks.ts"
 import { Visits } from "../../links/Visits.ts"
 import * as ClientAddress from "../../requests/ClientAddress.ts"
 import * as TrackingHosts from "../../links/TrackingHosts.ts"
+import { plainPage } from "./plainPage.ts"
 
 /** Path at which a proxy asks whether to issue a certificate for a tracking domain. */
 const ASK_PATH = "/t/ask"
@@ -33,15 +34,14 @@ export const layer = (trustedProxies: Networks) =>
       const stopped = yield* StoppedLinks
       const visits = yield* Visits
       const recordVisit = Effect.fnUntraced(function* (mail: OwnedMail, url: string | null) {
-        const { headers, method, remoteAddress } = yield* HttpServerRequest.HttpServerRequest
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const { headers, method } = request
         if (method !== "GET" || headers["sec-purpose"]?.startsWith("prefetch") === true) return
         visits.note({
           mail,
           url,
           user_agent: headers["user-agent"] ?? null,
-          ip: unmapped(
-            ClientAddress.of(Option.getOrUndefined(remoteAddress), headers["x-forwarded-for"], trustedProxies),
-          ),
+          ip: unmapped(ClientAddress.ofRequest(request, trustedProxies)),
           at: Timestamp.fromMillis(yield* Clock.currentTimeMillis),
         })
       })
@@ -100,24 +100,7 @@ const PIXEL = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICR
 const pixel = HttpServerResponse.uint8Array(PIXEL, { contentType: "image/gif", headers: HEADERS })
 
 const page = (status: number, title: string, text: string) =>
-  HttpServerResponse.html(`<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<title>${title}</title>
-<style>body { font: 1rem/1.6 system-ui, sans-serif; max-width: 30rem; margin: 15vh auto; padding: 0 1.5rem }</style>
-<h1>${title}</h1>
-<p>${text}</p>
-</html>
-`).pipe(
-    HttpServerResponse.setStatus(status),
-    HttpServerResponse.setHeaders({
-      ...HEADERS,
-      "content-security-policy":
-        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
-    }),
-  )
+  plainPage({ title, body: `<p>${text}</p>`, status, headers: HEADERS })
 
 const invalidLink = page(404, "Not found", "This link is not valid. Copy the complete link from the email.")
 

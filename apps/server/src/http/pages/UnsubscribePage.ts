@@ -4,6 +4,7 @@ import { Clock, Effect, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as UnsubscribeLinks from "../../links/UnsubscribeLinks.ts"
 import * as ClientAddress from "../../requests/ClientAddress.ts"
+import { plainPage } from "./plainPage.ts"
 
 /**
  * Not rate-limited per address, because mailbox providers send requests of many users from few addresses, and checking
@@ -37,11 +38,7 @@ export const layer = (trustedProxies: Networks) =>
           if (!isAdmitted(email.value.email_id, now_ms))
             return HttpServerResponse.setHeader(page(429, TOO_MANY), "retry-after", RETRY_AFTER)
           const request = yield* HttpServerRequest.HttpServerRequest
-          const address = ClientAddress.of(
-            Option.getOrUndefined(request.remoteAddress),
-            request.headers["x-forwarded-for"],
-            trustedProxies,
-          )
+          const address = ClientAddress.ofRequest(request, trustedProxies)
           return (yield* UnsubscribeLinks.unsubscribe(email.value, address)) ? page(200, DONE) : page(404, INVALID)
         }),
       )
@@ -55,23 +52,5 @@ const TOO_MANY = "<p>Too many requests for this link. Try again in a minute.</p>
 const RETRY_AFTER = "60"
 const INVALID = "<p>This link is not valid. Copy the complete link from the email.</p>"
 
-const HEADERS = {
-  "content-security-policy":
-    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "x-robots-tag": "noindex",
-}
-
 const page = (status: number, body: string) =>
-  HttpServerResponse.html(`<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<title>Unsubscribe</title>
-<style>body { font: 1rem/1.6 system-ui, sans-serif; max-width: 30rem; margin: 15vh auto; padding: 0 1.5rem }</style>
-<h1>Unsubscribe</h1>
-${body}
-</html>
-`).pipe(HttpServerResponse.setStatus(status), HttpServerResponse.setHeaders(HEADERS))
+  plainPage({ title: "Unsubscribe", body, status, headers: { "x-robots-tag": "noindex" } })

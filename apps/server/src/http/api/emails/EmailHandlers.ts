@@ -45,49 +45,42 @@ export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
           Turn.afterLarge(HeldRequest.lengthOf(call.request)),
           sendOne(call, [Draft.outgoing(call.payload)]),
         ),
-      get: (call) =>
-        Effect.gen(function* () {
-          const record = yield* readEmail(call)
-          const { scopes } = yield* CurrentKey
-          if (permits(scopes, "email:logs:read") || (yield* isOwn(call.params.id))) return record
-          return { ...record, ...WITHHELD, content: null }
-        }),
+      get: Effect.fnUntraced(function* (call) {
+        const record = yield* readEmail(call)
+        const { scopes } = yield* CurrentKey
+        if (permits(scopes, "email:logs:read") || (yield* isOwn(call.params.id))) return record
+        return { ...record, ...WITHHELD, content: null }
+      }),
       sendBatch: (call) => LargeRequests.inTurn(Effect.andThen(Turn.next, Batch.send(call))),
-      receipt: (call) =>
-        Effect.gen(function* () {
-          const { id } = call.params
-          yield* CallerReach.checkEmail(id)
-          const { account_id } = yield* CurrentKey
-          const row = yield* Position.read(account_id, call.request, EmailLogQuery.find(account_id, id))
-          if (Option.isNone(row)) return yield* new EmailRefusal.EmailNotFound()
-          return yield* receiptOf(account_id, id, call)
-        }),
-      cancel: (call) =>
-        Effect.gen(function* () {
-          yield* CallerReach.checkEmail(call.params.id)
-          const { account_id } = yield* CurrentKey
-          const { body, headers } = yield* RequestCommit.commit(
-            call,
-            canceling(account_id, call.params.id),
-            RequestCommit.READY,
-          )
-          return HttpApiSchema.withHeaders({ body: yield* readable(body), headers })
-        }),
-      reschedule: ({ params, payload }) =>
-        Effect.gen(function* () {
-          yield* CallerReach.checkEmail(params.id)
-          const reschedule = (at: Timestamp.Timestamp, attempt: Email.AttemptState) =>
-            Email.reschedule(at, payload.scheduled_at, attempt)
-          const { account_id } = yield* CurrentKey
-          return yield* readable(
-            yield* RequestCommit.commitRepeatable(unlessStarted(account_id, params.id, reschedule)),
-          )
-        }),
-      resend: (call) =>
-        Effect.gen(function* () {
-          yield* CallerReach.checkEmail(call.params.id)
-          return yield* sendOne(call, resending(call.params.id))
-        }),
+      receipt: Effect.fnUntraced(function* (call) {
+        const { id } = call.params
+        yield* CallerReach.checkEmail(id)
+        const { account_id } = yield* CurrentKey
+        const row = yield* Position.read(account_id, call.request, EmailLogQuery.find(account_id, id))
+        if (Option.isNone(row)) return yield* new EmailRefusal.EmailNotFound()
+        return yield* receiptOf(account_id, id, call)
+      }),
+      cancel: Effect.fnUntraced(function* (call) {
+        yield* CallerReach.checkEmail(call.params.id)
+        const { account_id } = yield* CurrentKey
+        const { body, headers } = yield* RequestCommit.commit(
+          call,
+          canceling(account_id, call.params.id),
+          RequestCommit.READY,
+        )
+        return HttpApiSchema.withHeaders({ body: yield* readable(body), headers })
+      }),
+      reschedule: Effect.fnUntraced(function* ({ params, payload }) {
+        yield* CallerReach.checkEmail(params.id)
+        const reschedule = (at: Timestamp.Timestamp, attempt: Email.AttemptState) =>
+          Email.reschedule(at, payload.scheduled_at, attempt)
+        const { account_id } = yield* CurrentKey
+        return yield* readable(yield* RequestCommit.commitRepeatable(unlessStarted(account_id, params.id, reschedule)))
+      }),
+      resend: Effect.fnUntraced(function* (call) {
+        yield* CallerReach.checkEmail(call.params.id)
+        return yield* sendOne(call, resending(call.params.id))
+      }),
     }),
   ),
 )

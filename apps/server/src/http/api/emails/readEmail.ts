@@ -1,26 +1,23 @@
 import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as Email from "@waybill/domain/email/Email"
 import type * as Id from "@waybill/domain/values/Id"
-import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Content from "@waybill/store/content/Content"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as TimeTravel from "@waybill/store/operations/TimeTravel"
 import { Effect, Option } from "effect"
-import type { HttpServerRequest } from "effect/http"
 import { isExpired } from "../../../accept/isExpired.ts"
+import type { EndpointCall } from "../../middleware/Handlers.ts"
 import * as CallerReach from "../../middleware/CallerReach.ts"
 import * as Position from "../../middleware/Position.ts"
 import * as Records from "../../../web/Records.ts"
 
-interface Call {
-  readonly params: { readonly id: Id.EmailId }
-  readonly query: { readonly as_of?: Timestamp.Timestamp }
-  readonly request: HttpServerRequest.HttpServerRequest
-}
-
 /** Returns the record of an email, now or at a time, and its content while that is kept. */
-export const readEmail = Effect.fnUntraced(function* ({ params, query: { as_of }, request }: Call) {
+export const readEmail = Effect.fnUntraced(function* ({
+  params,
+  query: { as_of },
+  request,
+}: EndpointCall<"emails" | "logs", "get">) {
   const { account_id } = yield* CurrentKey
   const row =
     as_of === undefined

@@ -7,6 +7,7 @@ import * as Audit from "@waybill/store/operations/Audit"
 import { Cursors } from "@waybill/store/feed/Cursors"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import type { EndpointCall } from "../../middleware/Handlers.ts"
 import * as Cursor from "../../../web/Cursor.ts"
 
 export const AuditHandlers = HttpApiBuilder.group(Api, "audit", (handlers) =>
@@ -28,13 +29,7 @@ export const AuditHandlers = HttpApiBuilder.group(Api, "audit", (handlers) =>
   ),
 )
 
-interface Filters {
-  readonly q?: ReadonlyArray<string>
-  readonly stream?: string
-  readonly actor_id?: string
-  readonly created_after?: Timestamp.Timestamp
-  readonly created_before?: Timestamp.Timestamp
-}
+type Filters = Omit<EndpointCall<"audit", "list">["query"], "after" | "limit">
 
 const matchesOf =
   ({ actor_id, created_after, created_before, q = [], stream }: Filters) =>

@@ -1,6 +1,5 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Api } from "@waybill/api/Api"
-import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import type { EventRecord } from "@waybill/api/schemas/EventRecord"
 import type { Ping } from "@waybill/api/groups/history/Events"
 import * as Livemode from "@waybill/domain/account/Livemode"
@@ -20,6 +19,7 @@ import * as Revocations from "../../../live/Revocations.ts"
 import * as WebhookPayload from "../../../worker/webhooks/WebhookPayload.ts"
 import * as Cursor from "../../../web/Cursor.ts"
 import * as Records from "../../../web/Records.ts"
+import * as Handlers from "../../middleware/Handlers.ts"
 
 export const EventHandlers = HttpApiBuilder.group(
   Api,
@@ -29,52 +29,46 @@ export const EventHandlers = HttpApiBuilder.group(
     const cursors = yield* Cursors
     const sql = yield* Sql
     return handlers.handleAll({
-      list: ({ query }) =>
-        Effect.gen(function* () {
-          const { account_id } = yield* CurrentKey
-          const { after_position, created_after, include, limit, wait } = query
-          const after =
-            created_after === undefined
-              ? yield* Cursor.read(account_id, "after_position", after_position ?? "0")
-              : yield* PositionSearch.before(account_id, created_after, yield* feed.end)
-          const request = { ...selectionOf(account_id, query), after, limit }
-          yield* feed.checkPosition(request.after)
-          const { events, more, upTo } = yield* Revocations.whileAdmitted(
-            feed.next(request, Duration.seconds(wait ?? 0)),
-          )
-          return {
-            object: "list" as const,
-            has_more: more,
-            next_position: cursors.ofProgress(account_id, upTo),
-            data: yield* toRecords(sql, cursors, account_id, events, include),
-          }
-        }),
-      stream: ({ headers, query }) =>
-        Effect.gen(function* () {
-          const { account_id } = yield* CurrentKey
-          const { after_position, created_after, include } = query
-          // A reconnecting client sends the last id it received, which is later than its first position.
-          const start = headers["last-event-id"] ?? after_position
-          const field = headers["last-event-id"] === undefined ? "after_position" : "last-event-id"
-          const end = yield* feed.end
-          const after =
-            start !== undefined
-              ? yield* Cursor.read(account_id, field, start)
-              : created_after === undefined
-                ? end
-                : yield* PositionSearch.before(account_id, created_after, end)
-          yield* feed.checkPosition(after)
-          const pages = yield* feed.stream({ ...selectionOf(account_id, query), after })
-          return pages.pipe(
-            Stream.mapEffect((page) => messages(sql, cursors, account_id, page, include)),
-            Stream.flatMap(Stream.fromIterable),
-            Stream.interruptWhen(yield* endOfAdmission),
-            // Sent at once, because the response head is sent together with the first bytes of the body.
-            Stream.prepend([ping(cursors.ofProgress(account_id, after))]),
-            // The response has begun, so that a failure can only break it off; the client connects again.
-            Stream.orDie,
-          )
-        }),
+      list: Handlers.withKey(function* ({ account_id }, { query }) {
+        const { after_position, created_after, include, limit, wait } = query
+        const after =
+          created_after === undefined
+            ? yield* Cursor.read(account_id, "after_position", after_position ?? "0")
+            : yield* PositionSearch.before(account_id, created_after, yield* feed.end)
+        const request = { ...selectionOf(account_id, query), after, limit }
+        yield* feed.checkPosition(request.after)
+        const { events, more, upTo } = yield* Revocations.whileAdmitted(feed.next(request, Duration.seconds(wait ?? 0)))
+        return {
+          object: "list" as const,
+          has_more: more,
+          next_position: cursors.ofProgress(account_id, upTo),
+          data: yield* toRecords(sql, cursors, account_id, events, include),
+        }
+      }),
+      stream: Handlers.withKey(function* ({ account_id }, { headers, query }) {
+        const { after_position, created_after, include } = query
+        // A reconnecting client sends the last id it received, which is later than its first position.
+        const start = headers["last-event-id"] ?? after_position
+        const field = headers["last-event-id"] === undefined ? "after_position" : "last-event-id"
+        const end = yield* feed.end
+        const after =
+          start !== undefined
+            ? yield* Cursor.read(account_id, field, start)
+            : created_after === undefined
+              ? end
+              : yield* PositionSearch.before(account_id, created_after, end)
+        yield* feed.checkPosition(after)
+        const pages = yield* feed.stream({ ...selectionOf(account_id, query), after })
+        return pages.pipe(
+          Stream.mapEffect((page) => messages(sql, cursors, account_id, page, include)),
+          Stream.flatMap(Stream.fromIterable),
+          Stream.interruptWhen(yield* endOfAdmission),
+          // Sent at once, because the response head is sent together with the first bytes of the body.
+          Stream.prepend([ping(cursors.ofProgress(account_id, after))]),
+          // The response has begun, so that a failure can only break it off; the client connects again.
+          Stream.orDie,
+        )
+      }),
     })
   }),
 )

@@ -15,66 +15,50 @@ import { workOnStream } from "../../../accept/workOnStream.ts"
 import * as ForwardLoops from "../../../inbound/ForwardLoops.ts"
 import * as NewIds from "../../../process/NewIds.ts"
 import * as Records from "../../../web/Records.ts"
+import { found } from "../../../web/found.ts"
+import * as Handlers from "../../middleware/Handlers.ts"
 
 export const InboundRouteHandlers = HttpApiBuilder.group(Api, "inboundRoutes", (handlers) =>
   handlers.handleAll({
-    list: () =>
-      Effect.gen(function* () {
-        const { account_id } = yield* CurrentKey
-        return Records.completeList((yield* InboundRoutes.list(account_id)).map(recordOf))
-      }),
-    get: ({ params }) =>
-      Effect.gen(function* () {
-        const { account_id } = yield* CurrentKey
-        const route = yield* InboundRoutes.find(account_id, params.id)
-        return recordOf(yield* Effect.mapError(Effect.fromOption(route), () => new InboundRefusal.RouteNotFound()))
-      }),
-    create: (call) =>
-      RequestCommit.commit(
-        call,
-        Effect.gen(function* () {
-          const { account_id } = yield* CurrentKey
-          const { action, enabled, match, position, stop } = call.payload
-          const id = yield* NewIds.newId("InboundRouteId")
-          const settings: RouteState.RouteSettings = {
-            match: matchOf(match),
-            action: yield* actionOf(account_id, action),
-            position: position ?? (yield* nextPosition(account_id)),
-            enabled: enabled ?? true,
-            stop: stop ?? false,
-          }
-          yield* refuseLoop(account_id, settings)
-          return workOnStream(
-            Route,
-            id,
-            (now, { facts }) => Route.create(now, id, settings, facts.countOf(account_id, "inbound_route")),
-            present,
-            { isNew: true, needs: { countOf: "inbound_route" } },
-          )
-        }),
-      ),
-    update: ({ params, payload: { action, match, ...others } }) =>
-      Effect.gen(function* () {
-        const { account_id } = yield* CurrentKey
-        const change: Partial<RouteState.RouteSettings> = {
-          ...others,
-          ...(match === null ? {} : { match: matchOf(match) }),
-          ...(action === undefined ? {} : { action: yield* actionOf(account_id, action) }),
-        }
-        const before = yield* InboundRoutes.find(account_id, params.id)
-        if (Option.isSome(before)) yield* refuseLoop(account_id, { ...before.value, ...change })
-        return yield* RequestCommit.commitRepeatable(
-          workOnStream(Route, params.id, (now) => Route.update(now, change), present),
-        )
-      }),
-    remove: ({ params }) =>
-      RequestCommit.commitRepeatable(
-        workOnStream(Route, params.id, Route.remove, () => ({
-          object: "inbound_route" as const,
-          id: params.id,
-          deleted: true as const,
-        })),
-      ),
+    list: Handlers.withKey(function* ({ account_id }) {
+      return Records.completeList((yield* InboundRoutes.list(account_id)).map(recordOf))
+    }),
+    get: Handlers.withKey(function* ({ account_id }, { params }) {
+      const route = InboundRoutes.find(account_id, params.id)
+      return recordOf(yield* found(route, () => new InboundRefusal.RouteNotFound()))
+    }),
+    create: Handlers.commits(function* ({ account_id }, call) {
+      const { action, enabled, match, position, stop } = call.payload
+      const id = yield* NewIds.newId("InboundRouteId")
+      const settings: RouteState.RouteSettings = {
+        match: matchOf(match),
+        action: yield* actionOf(account_id, action),
+        position: position ?? (yield* nextPosition(account_id)),
+        enabled: enabled ?? true,
+        stop: stop ?? false,
+      }
+      yield* refuseLoop(account_id, settings)
+      return workOnStream(
+        Route,
+        id,
+        (now, { facts }) => Route.create(now, id, settings, facts.countOf(account_id, "inbound_route")),
+        present,
+        { isNew: true, needs: { countOf: "inbound_route" } },
+      )
+    }),
+    update: Handlers.withKey(function* ({ account_id }, { params, payload: { action, match, ...others } }) {
+      const change: Partial<RouteState.RouteSettings> = {
+        ...others,
+        ...(match === null ? {} : { match: matchOf(match) }),
+        ...(action === undefined ? {} : { action: yield* actionOf(account_id, action) }),
+      }
+      const before = yield* InboundRoutes.find(account_id, params.id)
+      if (Option.isSome(before)) yield* refuseLoop(account_id, { ...before.value, ...change })
+      return yield* RequestCommit.commitRepeatable(
+        workOnStream(Route, params.id, (now) => Route.update(now, change), present),
+      )
+    }),
+    remove: ({ params }) => Handlers.remove("inbound_route", Route, params.id, Route.remove),
     test: (call) => RequestCommit.commitRows(call, tryWith(call.payload)),
   }),
 )

@@ -1,8 +1,7 @@
 import { CurrentKey } from "@waybill/api/middleware/Authorization"
-import type { ForwardingPayload } from "@waybill/api/groups/Inbound"
 import * as Inbound from "@waybill/domain/inbound/Inbound"
-import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
 import type * as Id from "@waybill/domain/values/Id"
+import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { View } from "@waybill/store/commit/Commit"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -13,16 +12,15 @@ import * as ForwardLoops from "../../../inbound/ForwardLoops.ts"
 import * as Forwarding from "../../../inbound/Forwarding.ts"
 import { sendOne } from "../emails/sendOne.ts"
 import { findMail } from "./findMail.ts"
-
-interface Call extends RequestCommit.Call {
-  readonly params: { readonly id: Id.InboundId }
-  readonly payload: ForwardingPayload
-}
+import type { EndpointCall } from "../../middleware/Handlers.ts"
 
 /** Sends a received mail on, as any email, and records it with the mail in the same commit. */
-export const forwardMail = (call: Call) => sendOne(call, prepare(call))
+export const forwardMail = (call: EndpointCall<"inbound", "forward">) => sendOne(call, prepare(call))
 
-const prepare = Effect.fn("forwardMail")(function* ({ params: { id: inbound_id }, payload }: Call) {
+const prepare = Effect.fn("forwardMail")(function* ({
+  params: { id: inbound_id },
+  payload,
+}: EndpointCall<"inbound", "forward">) {
   yield* findMail(inbound_id)
   const { account_id } = yield* CurrentKey
   const state = yield* (yield* EventStore).state(Inbound, { account_id, stream_id: inbound_id })

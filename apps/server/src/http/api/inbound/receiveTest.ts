@@ -7,20 +7,15 @@ import * as Compose from "@waybill/mail/compose/Compose"
 import * as ReadInbound from "@waybill/mail/reading/InboundMail"
 import * as Content from "@waybill/store/content/Content"
 import { Effect, Result } from "effect"
-import type { HttpServerRequest } from "effect/http"
 import * as RequestCommit from "../../../accept/RequestCommit.ts"
 import * as InboundRecords from "../../../inbound/InboundRecords.ts"
 import * as InboundReception from "../../../inbound/InboundReception.ts"
 import * as NewIds from "../../../process/NewIds.ts"
 import * as CallerReach from "../../middleware/CallerReach.ts"
-
-interface Call extends RequestCommit.Call {
-  readonly payload: TestPayload
-  readonly request: HttpServerRequest.HttpServerRequest
-}
+import type { EndpointCall } from "../../middleware/Handlers.ts"
 
 /** Records a mail that a test has made up, as if it had come over SMTP. */
-export const receiveTest = (call: Call) =>
+export const receiveTest = (call: EndpointCall<"inbound", "test">) =>
   RequestCommit.commit(call, prepare(call.payload, call.request.headers["host"]))
 
 const prepare = Effect.fn("receiveTest")(function* (payload: TestPayload, host: string | undefined) {

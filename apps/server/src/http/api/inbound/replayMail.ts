@@ -12,7 +12,6 @@ import * as InboundRoutes from "@waybill/store/readmodels/InboundRoutes"
 import * as Webhooks from "@waybill/store/readmodels/Webhooks"
 import * as ReceivedCalls from "@waybill/store/webhooks/ReceivedCalls"
 import { Effect, Result } from "effect"
-import type { HttpServerRequest } from "effect/http"
 import * as AcceptCommit from "../../../accept/AcceptCommit.ts"
 import * as RequestCommit from "../../../accept/RequestCommit.ts"
 import * as Forwarding from "../../../inbound/Forwarding.ts"
@@ -20,23 +19,19 @@ import * as InboundReception from "../../../inbound/InboundReception.ts"
 import * as InboundRecords from "../../../inbound/InboundRecords.ts"
 import * as NewIds from "../../../process/NewIds.ts"
 import { findMail } from "./findMail.ts"
-
-interface Call extends RequestCommit.Call {
-  readonly params: { readonly id: Id.InboundId }
-  readonly request: HttpServerRequest.HttpServerRequest
-}
+import type { EndpointCall } from "../../middleware/Handlers.ts"
 
 const TYPE = "email.received"
 
 /** Applies the routes of now to a mail, and calls its webhooks again. */
-export const replayMail = Effect.fnUntraced(function* (call: Call) {
+export const replayMail = Effect.fnUntraced(function* (call: EndpointCall<"inbound", "replay">) {
   const { account_id } = yield* CurrentKey
   const response = yield* RequestCommit.commit(call, prepare(call))
   if (response.headers["idempotent-replayed"] === undefined) yield* callAgain(account_id, call.params.id)
   return response
 })
 
-const prepare = Effect.fn("replayMail")(function* ({ params: { id }, request }: Call) {
+const prepare = Effect.fn("replayMail")(function* ({ params: { id }, request }: EndpointCall<"inbound", "replay">) {
   const { account_id } = yield* CurrentKey
   const mail = yield* findMail(id)
   const present = yield* InboundRecords.presenter(account_id, request.headers["host"])

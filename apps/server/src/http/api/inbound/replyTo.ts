@@ -1,8 +1,7 @@
-import type { ReplyMessage } from "@waybill/api/schemas/EmailMessage"
 import * as Inbound from "@waybill/domain/inbound/Inbound"
+import type * as Id from "@waybill/domain/values/Id"
 import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
 import * as Reply from "@waybill/domain/inbound/Reply"
-import type * as Id from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { View } from "@waybill/store/commit/Commit"
 import { Effect, Result } from "effect"
@@ -10,14 +9,10 @@ import * as Draft from "../../../accept/Draft.ts"
 import type * as RequestCommit from "../../../accept/RequestCommit.ts"
 import { sendOne } from "../emails/sendOne.ts"
 import { findMail } from "./findMail.ts"
-
-interface Call extends RequestCommit.Call {
-  readonly params: { readonly id: Id.InboundId }
-  readonly payload: ReplyMessage
-}
+import type { EndpointCall } from "../../middleware/Handlers.ts"
 
 /** Sends an answer to a received mail, as any email, and records it with the mail in the same commit. */
-export const replyTo = Effect.fnUntraced(function* (call: Call) {
+export const replyTo = Effect.fnUntraced(function* (call: EndpointCall<"inbound", "reply">) {
   const inbound_id = call.params.id
   const mail = yield* findMail(inbound_id)
   const [first, ...others] = Reply.recipientsOf(mail)

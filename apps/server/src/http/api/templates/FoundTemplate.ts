@@ -3,20 +3,18 @@ import * as TemplateRefusal from "@waybill/domain/template/TemplateRefusal"
 import * as Templates from "@waybill/store/readmodels/templates/Templates"
 import * as TemplateVersions from "@waybill/store/readmodels/templates/TemplateVersions"
 import * as EmailStats from "@waybill/store/statistics/EmailStats"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
+import { found } from "../../../web/found.ts"
 
 /** Finds a template by its id or alias. */
 export const find = Effect.fnUntraced(function* (name: string) {
   const { account_id } = yield* CurrentKey
-  const found = yield* Templates.find(account_id, name)
-  return yield* Effect.mapError(Effect.fromOption(found), () => new TemplateRefusal.TemplateNotFound())
+  return yield* found(Templates.find(account_id, name), () => new TemplateRefusal.TemplateNotFound())
 })
 
 export const findVersion = Effect.fnUntraced(function* (id: string, number: number) {
   const { account_id } = yield* CurrentKey
-  const found = yield* TemplateVersions.find(account_id, id, number)
-  if (Option.isNone(found)) return yield* new TemplateRefusal.VersionNotFound()
-  return found.value
+  return yield* found(TemplateVersions.find(account_id, id, number), () => new TemplateRefusal.VersionNotFound())
 })
 
 /** Returns the version that is sent; undefined before the first. */

@@ -30,181 +30,151 @@ import * as FoundTemplate from "./FoundTemplate.ts"
 import * as NewTemplate from "./NewTemplate.ts"
 import * as TemplatePush from "./TemplatePush.ts"
 import * as TemplateRecords from "./TemplateRecords.ts"
+import * as Handlers from "../../middleware/Handlers.ts"
 
 export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers) =>
   handlers.handleAll({
-    list: ({ query }) =>
-      Effect.gen(function* () {
-        const { account_id } = yield* CurrentKey
-        const page = yield* Templates.list({ account_id, ...query })
-        const ids = page.data.map(({ record }) => record.id)
-        const used = ids.length === 0 ? undefined : yield* EmailStats.templatesUsed(account_id, ids)
-        const data = page.data.map(({ record, ...standing }) =>
-          TemplateRecords.listed(record, standing, used?.get(record.id)),
-        )
-        return { object: "list" as const, ...page, data }
-      }),
-    get: ({ params }) =>
-      Effect.gen(function* () {
-        const found = yield* FoundTemplate.find(params.template)
-        return TemplateRecords.whole(found, yield* FoundTemplate.usedAt(found.record.id))
-      }),
-    create: (call) =>
-      RequestCommit.commit(
-        call,
-        Effect.gen(function* () {
-          const { alias, description, kind, name, ...words } = call.payload
-          const draft = TemplateSources.changed(State.EMPTY, words)
-          return yield* NewTemplate.creating({ alias, description, kind: kind ?? "template", name, draft })
-        }),
-      ),
-    update: ({ params, payload }) =>
-      Effect.gen(function* () {
-        const { alias, description, name, unchanged_since, ...words } = payload
-        const { draft, missing_parts, record } = yield* FoundTemplate.find(params.template)
-        if (alias !== undefined && alias !== record.alias) yield* FoundTemplate.refuseUsed(record)
-        const after = TemplateSources.changed(draft, words)
-        yield* TemplateSources.check(after)
-        // Only what the request names: another change may come in between.
-        const whole = { ...after, language: after.language ?? "liquid" }
-        const changed = Object.fromEntries(Object.entries(whole).filter(([field]) => Object.hasOwn(words, field)))
-        const change = { ...names({ alias, description, name }), draft: changed, unchanged_since }
-        const { account_id } = yield* CurrentKey
-        const others = NewTemplate.othersOf(account_id)
-        const decide = (now: Timestamp.Timestamp, view: View) => Template.change(now, others(view), change)
-        const sent = yield* FoundTemplate.sentOf(record)
-        const used_at = yield* FoundTemplate.usedAt(record.id)
-        const answer = (state: Template.State) => TemplateRecords.recordOf(state, { missing_parts, sent, used_at })
-        return yield* RequestCommit.commitRepeatable(
-          workOnStream(Template, record.id, decide, answer, { needs: NewTemplate.needsOf(alias ?? null) }),
-        )
-      }),
-    archive: ({ params }) =>
-      Effect.gen(function* () {
-        const { record } = yield* FoundTemplate.find(params.template)
-        yield* FoundTemplate.refuseUsed(record)
-        const answer = () => ({ object: "template" as const, id: record.id as Id.TemplateId, archived: true as const })
-        return yield* RequestCommit.commitRepeatable(workOnStream(Template, record.id, Template.archive, answer))
-      }),
-    publish: (call) =>
-      RequestCommit.commit(
-        call,
-        Effect.gen(function* () {
-          const { account_id } = yield* CurrentKey
-          const { draft, record } = yield* FoundTemplate.find(call.params.template)
-          yield* TemplateSources.check(draft)
-          yield* TemplateSources.checkParts(account_id, draft, record.kind === "template" ? null : record.alias)
-          const { actor } = yield* Provenance
-          const { activate, notes, unchanged_since } = call.payload
-          const by = { created_by: actor.id, notes, activates: activate ?? true }
-          const sent = yield* FoundTemplate.sentOf(record)
-          const publish = (now: Timestamp.Timestamp) => Template.publish(now, draft, by, unchanged_since, sent)
-          return workOnStream(Template, record.id, publish, (state) =>
-            sent !== undefined && Template.isSent(state, by, sent)
-              ? TemplateRecords.listedVersion(record.id, sent)
-              : TemplateRecords.newestOf(state),
-          )
-        }),
-      ),
-    versions: ({ params }) =>
-      Effect.gen(function* () {
-        const { account_id } = yield* CurrentKey
-        const { record } = yield* FoundTemplate.find(params.template)
-        const versions = yield* TemplateVersions.list(account_id, record.id)
-        return Records.completeList(versions.map((version) => TemplateRecords.listedVersion(record.id, version)))
-      }),
-    version: ({ params }) =>
-      Effect.gen(function* () {
-        const { record } = yield* FoundTemplate.find(params.template)
-        const { record: version, source } = yield* FoundTemplate.findVersion(record.id, Number(params.number))
-        return { ...TemplateRecords.listedVersion(record.id, version), ...source } satisfies VersionRecord
-      }),
-    rollback: (call) =>
-      RequestCommit.commit(
-        call,
-        Effect.gen(function* () {
-          const { account_id } = yield* CurrentKey
-          const { record } = yield* FoundTemplate.find(call.params.template)
-          const former = yield* FoundTemplate.findVersion(record.id, call.payload.version)
-          yield* TemplateSources.checkParts(account_id, former.source, record.kind === "template" ? null : record.alias)
-          const sent = { ...former.record, source: former.source }
-          const used_at = yield* FoundTemplate.usedAt(record.id)
-          return workOnStream(
-            Template,
-            record.id,
-            (now) => Template.rollBack(now, call.payload.version),
-            (state) => TemplateRecords.recordOf(state, { sent, used_at }),
-          )
-        }),
-      ),
-    duplicate: (call) =>
-      RequestCommit.commit(
-        call,
-        Effect.gen(function* () {
-          const { draft, record } = yield* FoundTemplate.find(call.params.template)
-          const name = call.payload.name ?? `Copy of ${record.name}`.slice(0, Template.MAX_NAME_CHARS)
-          return yield* NewTemplate.creating({ ...record, name, alias: call.payload.alias, draft })
-        }),
-      ),
-    render: ({ params, payload }) =>
-      Effect.gen(function* () {
-        const { account_id } = yield* CurrentKey
-        const { draft, record } = yield* FoundTemplate.find(params.template)
-        const stored =
-          payload.version === null ? draft : (yield* FoundTemplate.findVersion(record.id, payload.version)).source
-        const source = payload.draft === null ? stored : TemplateSources.changed(State.EMPTY, payload.draft)
-        yield* TemplateSources.check(source)
-        // Near the limits each of these takes a good part of what a turn may.
-        yield* Turn.next
-        const { library } = yield* UsedParts.load(account_id, source, payload.locale ?? undefined)
-        const compiled = Rendering.prepare(source, library, payload.locale ?? undefined)
-        if (Result.isFailure(compiled))
-          return yield* new TemplateRefusal.TemplateInvalid({ problems: compiled.failure })
-        const variables = payload.variables ?? sampleOf(source)
-        const { missing, ...rendered } = yield* Templating.render(account_id, compiled.success, {
-          ...payload,
-          variables,
-        })
-        const { html, subject, text } = rendered
-        yield* Turn.next
-        const ofSource = Warnings.ofSource(source)
-        return {
-          object: "rendered_template" as const,
-          ...rendered,
-          text: text ?? (html === null ? null : yield* derivedText(account_id, html)),
-          from: source.from,
-          locale: compiled.success.locale,
-          warnings: [
-            ...Warnings.ofSubject(record.kind, subject),
-            ...Warnings.ofRendered(rendered),
-            ...ofSource,
-            ...Warnings.ofMissing(missing, ofSource),
-          ],
-        }
-      }),
+    list: Handlers.withKey(function* ({ account_id }, { query }) {
+      const page = yield* Templates.list({ account_id, ...query })
+      const ids = page.data.map(({ record }) => record.id)
+      const used = ids.length === 0 ? undefined : yield* EmailStats.templatesUsed(account_id, ids)
+      const data = page.data.map(({ record, ...standing }) =>
+        TemplateRecords.listed(record, standing, used?.get(record.id)),
+      )
+      return { object: "list" as const, ...page, data }
+    }),
+    get: Effect.fnUntraced(function* ({ params }) {
+      const found = yield* FoundTemplate.find(params.template)
+      return TemplateRecords.whole(found, yield* FoundTemplate.usedAt(found.record.id))
+    }),
+    create: Handlers.commits(function* (_, call) {
+      const { alias, description, kind, name, ...words } = call.payload
+      const draft = TemplateSources.changed(State.EMPTY, words)
+      return yield* NewTemplate.creating({ alias, description, kind: kind ?? "template", name, draft })
+    }),
+    update: Effect.fnUntraced(function* ({ params, payload }) {
+      const { alias, description, name, unchanged_since, ...words } = payload
+      const { draft, missing_parts, record } = yield* FoundTemplate.find(params.template)
+      if (alias !== undefined && alias !== record.alias) yield* FoundTemplate.refuseUsed(record)
+      const after = TemplateSources.changed(draft, words)
+      yield* TemplateSources.check(after)
+      // Only what the request names: another change may come in between.
+      const whole = { ...after, language: after.language ?? "liquid" }
+      const changed = Object.fromEntries(Object.entries(whole).filter(([field]) => Object.hasOwn(words, field)))
+      const change = { ...names({ alias, description, name }), draft: changed, unchanged_since }
+      const { account_id } = yield* CurrentKey
+      const others = NewTemplate.othersOf(account_id)
+      const decide = (now: Timestamp.Timestamp, view: View) => Template.change(now, others(view), change)
+      const sent = yield* FoundTemplate.sentOf(record)
+      const used_at = yield* FoundTemplate.usedAt(record.id)
+      const answer = (state: Template.State) => TemplateRecords.recordOf(state, { missing_parts, sent, used_at })
+      return yield* RequestCommit.commitRepeatable(
+        workOnStream(Template, record.id, decide, answer, { needs: NewTemplate.needsOf(alias ?? null) }),
+      )
+    }),
+    archive: Effect.fnUntraced(function* ({ params }) {
+      const { record } = yield* FoundTemplate.find(params.template)
+      yield* FoundTemplate.refuseUsed(record)
+      const answer = () => ({ object: "template" as const, id: record.id as Id.TemplateId, archived: true as const })
+      return yield* RequestCommit.commitRepeatable(workOnStream(Template, record.id, Template.archive, answer))
+    }),
+    publish: Handlers.commits(function* ({ account_id }, call) {
+      const { draft, record } = yield* FoundTemplate.find(call.params.template)
+      yield* TemplateSources.check(draft)
+      yield* TemplateSources.checkParts(account_id, draft, record.kind === "template" ? null : record.alias)
+      const { actor } = yield* Provenance
+      const { activate, notes, unchanged_since } = call.payload
+      const by = { created_by: actor.id, notes, activates: activate ?? true }
+      const sent = yield* FoundTemplate.sentOf(record)
+      const publish = (now: Timestamp.Timestamp) => Template.publish(now, draft, by, unchanged_since, sent)
+      return workOnStream(Template, record.id, publish, (state) =>
+        sent !== undefined && Template.isSent(state, by, sent)
+          ? TemplateRecords.listedVersion(record.id, sent)
+          : TemplateRecords.newestOf(state),
+      )
+    }),
+    versions: Handlers.withKey(function* ({ account_id }, { params }) {
+      const { record } = yield* FoundTemplate.find(params.template)
+      const versions = yield* TemplateVersions.list(account_id, record.id)
+      return Records.completeList(versions.map((version) => TemplateRecords.listedVersion(record.id, version)))
+    }),
+    version: Effect.fnUntraced(function* ({ params }) {
+      const { record } = yield* FoundTemplate.find(params.template)
+      const { record: version, source } = yield* FoundTemplate.findVersion(record.id, Number(params.number))
+      return { ...TemplateRecords.listedVersion(record.id, version), ...source } satisfies VersionRecord
+    }),
+    rollback: Handlers.commits(function* ({ account_id }, call) {
+      const { record } = yield* FoundTemplate.find(call.params.template)
+      const former = yield* FoundTemplate.findVersion(record.id, call.payload.version)
+      yield* TemplateSources.checkParts(account_id, former.source, record.kind === "template" ? null : record.alias)
+      const sent = { ...former.record, source: former.source }
+      const used_at = yield* FoundTemplate.usedAt(record.id)
+      return workOnStream(
+        Template,
+        record.id,
+        (now) => Template.rollBack(now, call.payload.version),
+        (state) => TemplateRecords.recordOf(state, { sent, used_at }),
+      )
+    }),
+    duplicate: Handlers.commits(function* (_, call) {
+      const { draft, record } = yield* FoundTemplate.find(call.params.template)
+      const name = call.payload.name ?? `Copy of ${record.name}`.slice(0, Template.MAX_NAME_CHARS)
+      return yield* NewTemplate.creating({ ...record, name, alias: call.payload.alias, draft })
+    }),
+    render: Handlers.withKey(function* ({ account_id }, { params, payload }) {
+      const { draft, record } = yield* FoundTemplate.find(params.template)
+      const stored =
+        payload.version === null ? draft : (yield* FoundTemplate.findVersion(record.id, payload.version)).source
+      const source = payload.draft === null ? stored : TemplateSources.changed(State.EMPTY, payload.draft)
+      yield* TemplateSources.check(source)
+      // Near the limits each of these takes a good part of what a turn may.
+      yield* Turn.next
+      const { library } = yield* UsedParts.load(account_id, source, payload.locale ?? undefined)
+      const compiled = Rendering.prepare(source, library, payload.locale ?? undefined)
+      if (Result.isFailure(compiled)) return yield* new TemplateRefusal.TemplateInvalid({ problems: compiled.failure })
+      const variables = payload.variables ?? sampleOf(source)
+      const { missing, ...rendered } = yield* Templating.render(account_id, compiled.success, {
+        ...payload,
+        variables,
+      })
+      const { html, subject, text } = rendered
+      yield* Turn.next
+      const ofSource = Warnings.ofSource(source)
+      return {
+        object: "rendered_template" as const,
+        ...rendered,
+        text: text ?? (html === null ? null : yield* derivedText(account_id, html)),
+        from: source.from,
+        locale: compiled.success.locale,
+        warnings: [
+          ...Warnings.ofSubject(record.kind, subject),
+          ...Warnings.ofRendered(rendered),
+          ...ofSource,
+          ...Warnings.ofMissing(missing, ofSource),
+        ],
+      }
+    }),
     push: (call) =>
       call.payload.dry_run === true
         ? Effect.map(TemplatePush.rehearse(call.payload), (body) => HttpApiSchema.withHeaders({ body, headers: {} }))
         : RequestCommit.commit(call, TemplatePush.pushing(call.payload)),
-    validate: ({ payload }) =>
-      Effect.gen(function* () {
-        const { account_id } = yield* CurrentKey
-        const source = TemplateSources.changed(State.EMPTY, payload)
-        const own = Inspection.problemsOf(source)
-        const isRead = Inspection.isReadable(source)
-        const problems = isRead ? [...own, ...(yield* UsedParts.unresolved(account_id, source))] : own
-        yield* Turn.next
-        const suggested = own.length > 0 ? { type: "object" as const } : Suggestion.suggest(source)
-        yield* Turn.next
-        return {
-          object: "template_validation" as const,
-          valid: problems.length === 0,
-          problems: problems.slice(0, TemplateSources.MAX_PROBLEMS),
-          warnings: own.length > 0 ? [] : Warnings.ofSource(source),
-          suggested_variables: suggested as Schema.JsonObject,
-          sample: own.length > 0 || source.variables === null ? asSample(suggested) : sampleOf(source),
-        }
-      }),
+    validate: Handlers.withKey(function* ({ account_id }, { payload }) {
+      const source = TemplateSources.changed(State.EMPTY, payload)
+      const own = Inspection.problemsOf(source)
+      const isRead = Inspection.isReadable(source)
+      const problems = isRead ? [...own, ...(yield* UsedParts.unresolved(account_id, source))] : own
+      yield* Turn.next
+      const suggested = own.length > 0 ? { type: "object" as const } : Suggestion.suggest(source)
+      yield* Turn.next
+      return {
+        object: "template_validation" as const,
+        valid: problems.length === 0,
+        problems: problems.slice(0, TemplateSources.MAX_PROBLEMS),
+        warnings: own.length > 0 ? [] : Warnings.ofSource(source),
+        suggested_variables: suggested as Schema.JsonObject,
+        sample: own.length > 0 || source.variables === null ? asSample(suggested) : sampleOf(source),
+      }
+    }),
   }),
 )
 

@@ -1,3 +1,4 @@
+import { valueOr } from "@waybill/runtime/flow/valueOr"
 import { readdirSync, readFileSync } from "node:fs"
 import { posix } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -69,13 +70,8 @@ const RECEIPT_PAGE = "packages/verify/verify.html"
 
 const readIn =
   (root: string) =>
-  (file: string): string | undefined => {
-    try {
-      return readFileSync(posix.join(root, file), "utf8")
-    } catch {
-      return undefined
-    }
-  }
+  (file: string): string | undefined =>
+    valueOr(() => readFileSync(posix.join(root, file), "utf8"), undefined)
 
 /** Returns the page that checks receipts; none in an incomplete package. */
 export const receiptPage = (): ReadonlyArray<string> => {
@@ -94,13 +90,8 @@ export const files = (): ReadonlyArray<{ path: string; text: string; type: strin
 export const load = (contract: Contract, root: string = ROOT): ReadonlyArray<DocsPage> => {
   const read = readIn(root)
   const folder = (path: string): ReadonlyArray<string> => {
-    try {
-      return readdirSync(posix.join(root, path)).flatMap((name) =>
-        name.endsWith(".md") ? [posix.join(path, name)] : [],
-      )
-    } catch {
-      return []
-    }
+    const names = valueOr(() => readdirSync(posix.join(root, path)), [])
+    return names.flatMap((name) => (name.endsWith(".md") ? [posix.join(path, name)] : []))
   }
   const documents = FOLDERS.flatMap(folder).toSorted()
   const pages = documents.flatMap((file) => pageOf(file, file.slice("docs/".length, -".md".length), read(file)))

@@ -1,3 +1,4 @@
+import { valueOr } from "@waybill/runtime/flow/valueOr"
 import { codePanel } from "../reference/codePanel.ts"
 import * as Html from "../reference/Html.ts"
 import * as Literal from "@waybill/api/Literal"
@@ -136,11 +137,7 @@ const htmlOf = (block: Block, linkOf: LinkOf): string => {
 /** Returns code as it stands; JSON as the reference prints it, because documents keep it in few lines, if it is whole. */
 const codeOf = (language: string, code: string): string => {
   if (language !== "json") return code
-  try {
-    return Literal.write(Literal.JSON_TEXT, JSON.parse(code))
-  } catch {
-    return code
-  }
+  return valueOr(() => Literal.write(Literal.JSON_TEXT, JSON.parse(code)), code)
 }
 
 const tight = (item: ReadonlyArray<Block>, linkOf: LinkOf): string =>
