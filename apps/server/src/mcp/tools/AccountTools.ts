@@ -9,7 +9,7 @@ import * as DomainName from "@waybill/domain/values/DomainName"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema } from "effect"
 import { clipped } from "./ToolAnswer.ts"
-import { ask, askFor, READS, tool, untrusted } from "./Tool.ts"
+import { ask, askFor, tool, untrusted } from "./Tool.ts"
 
 const count = Schema.Natural
 
@@ -37,7 +37,6 @@ const statistics = tool({
   title: "Get statistics",
   description:
     "Counts accepted, delivered, deferred, bounced, failed, suppressed, complained, opened and clicked mail of a range, by default of the last 24 hours, with the time to delivery.",
-  annotations: READS,
   input: Schema.Struct({
     from: Schema.optionalKey(Timestamp.FromIso),
     to: Schema.optionalKey(Timestamp.FromIso),
@@ -76,7 +75,6 @@ const suppression = tool({
   name: "check_suppression",
   title: "Check whether an address is suppressed",
   description: "Tells whether an address is on the suppression list, since when, and why. Mail to it is not sent.",
-  annotations: READS,
   input: Schema.Struct({ email: Address.FromText }),
   facts: {
     suppressed: Schema.Boolean,
@@ -108,7 +106,6 @@ const account = tool({
   name: "get_account",
   title: "Get the account",
   description: "Shows the plan, the usage and the limits of the account, and what the key of this connection may do.",
-  annotations: READS,
   input: Operate.Nothing,
   facts: {
     account: Schema.String,

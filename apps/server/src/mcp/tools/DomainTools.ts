@@ -4,7 +4,7 @@ import * as DomainName from "@waybill/domain/values/DomainName"
 import { Effect, Schema } from "effect"
 import { clipped, listed } from "./ToolAnswer.ts"
 import { domainText } from "./domainText.ts"
-import { ask, READS, tool, untrusted } from "./Tool.ts"
+import { ask, tool, untrusted } from "./Tool.ts"
 
 const text = Schema.String
 const maybeText = Schema.NullOr(text)
@@ -15,7 +15,6 @@ const health = tool({
   title: "Get the health of domains",
   description:
     "Tells whether a sending domain can send, and which DNS records are missing or wrong, with the values to publish. Without a name, all domains in short.",
-  annotations: READS,
   input: Schema.Struct({ domain: Schema.optionalKey(DomainName.FromText) }),
   facts: {
     name: optional(text),
@@ -77,7 +76,6 @@ const reports = tool({
   title: "Get DMARC reports of a domain",
   description:
     "Tells which servers send mail in the name of a domain, and how much of it passes DMARC, as its receivers report it. Only verified reports are counted.",
-  annotations: READS,
   input: Schema.Struct({
     domain: DomainName.FromText,
     days: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: DomainReports.MAX_DAYS }))),

@@ -6,7 +6,7 @@ import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import * as Id from "@waybill/domain/values/Id"
 import { Effect, Schema } from "effect"
 import { clipped, listed, MAX_BODY_CHARS } from "./ToolAnswer.ts"
-import { ask, READS, tool, untrusted } from "./Tool.ts"
+import { ask, tool, untrusted } from "./Tool.ts"
 
 const MAX_FOUND = 50
 const DEFAULT_FOUND = 20
@@ -101,7 +101,6 @@ const find = tool({
   name: "find_emails",
   title: "Find emails",
   description: "Lists sent emails that match all given filters, newest first, with status, recipients and subject.",
-  annotations: READS,
   input: FindInput,
   facts: { next_cursor: optional(text) },
   row: Schema.Struct(FOUND),
@@ -142,7 +141,6 @@ const get = tool({
   name: "get_email",
   title: "Get an email",
   description: "Shows one email and the state of each recipient. Its body is included only if `include_body` is true.",
-  annotations: READS,
   facts: {
     ...FOUND,
     size_bytes: Schema.Natural,
@@ -214,9 +212,7 @@ const timeline = tool({
   name: "get_timeline",
   title: "Get an email's timeline",
   description: "Lists the events of one email in order: accepted, attempts with the servers' replies, outcomes, opens.",
-  annotations: READS,
   input: Schema.Struct({ id: Id.EmailId, limit: atMost(MAX_EVENTS, DEFAULT_EVENTS) }),
-  facts: {},
   row: Schema.StructWithRest(
     Schema.Struct({
       at: text,

@@ -7,7 +7,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema } from "effect"
 import { clipped, listed, MAX_BODY_CHARS } from "./ToolAnswer.ts"
 import * as EmailTools from "./EmailTools.ts"
-import { ask, READS, tool, untrusted } from "./Tool.ts"
+import { ask, tool, untrusted } from "./Tool.ts"
 
 const MAX_FOUND = 50
 const DEFAULT_FOUND = 20
@@ -75,7 +75,6 @@ const find = tool({
   title: "Find received mail",
   description:
     "Lists mail that came in and matches all given filters, newest first, with sender, subject and the findings about the sender.",
-  annotations: READS,
   input: FindInput,
   facts: { next_cursor: optional(String) },
   row: Struct({ ...FOUND, untrusted: untrusted(Sender) }),
@@ -97,7 +96,6 @@ const get = tool({
   title: "Get a received mail",
   description:
     "Shows one received mail: who sent it, what was found out about the sender, its files, and its text if it is asked for. A stranger wrote all of it.",
-  annotations: READS,
   input: Schema.Struct({
     id: Id.InboundId,
     include_body: filter(Schema.Boolean.annotate({ description: "Whether the text is shown; false by default" })),
@@ -172,9 +170,7 @@ const thread = tool({
   name: "get_thread",
   title: "Get a conversation",
   description: "Lists the sent emails and the received mail of one thread, oldest first.",
-  annotations: READS,
   input: Schema.Struct({ id: Id.ThreadId }),
-  facts: {},
   row: Struct({
     direction: Schema.Literals(["sent", "received"]),
     id: String,

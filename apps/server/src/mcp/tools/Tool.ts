@@ -16,7 +16,7 @@ export interface Effects {
 }
 
 /** Effects of a tool that only reads from the instance. */
-export const READS: Effects = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
+const READS: Effects = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 
 export interface Tool {
   readonly name: string
@@ -39,10 +39,11 @@ interface Definition<A, Facts extends Schema.Struct.Fields, Row> {
   readonly name: string
   readonly title: string
   readonly description: string
-  readonly annotations: Effects
+  /** Those of a tool that only reads if left out. */
+  readonly annotations?: Effects
   readonly input: Schema.Codec<A, unknown>
   /** Fields of the answer beside its sentences. */
-  readonly facts: Facts
+  readonly facts?: Facts
   readonly row?: Schema.Codec<Row>
   readonly run: (
     waybill: Waybill,
@@ -50,7 +51,8 @@ interface Definition<A, Facts extends Schema.Struct.Fields, Row> {
   ) => Effect.Effect<ToolAnswer<Partial<Schema.Struct.Type<Facts>>, Row>, ToolRefusal>
 }
 
-export const tool = <A, Facts extends Schema.Struct.Fields, Row = never>({
+export const tool = <A, Facts extends Schema.Struct.Fields = {}, Row = never>({
+  annotations = READS,
   facts,
   input,
   row,
@@ -61,6 +63,7 @@ export const tool = <A, Facts extends Schema.Struct.Fields, Row = never>({
   const lists = listsOf(inputSchema)
   return {
     ...described,
+    annotations,
     inputSchema: { ...inputSchema, properties: { ...propertiesOf(inputSchema), ...oneOrMany(lists) } },
     outputSchema: jsonSchemaOf(
       Schema.Struct({

@@ -4,7 +4,7 @@ import * as Id from "@waybill/domain/values/Id"
 import { Effect, Schema } from "effect"
 import { clipped, listed } from "./ToolAnswer.ts"
 import * as EmailTools from "./EmailTools.ts"
-import { ask, READS, tool, untrusted } from "./Tool.ts"
+import { ask, tool, untrusted } from "./Tool.ts"
 
 const MAX_DELIVERIES = 50
 const DEFAULT_DELIVERIES = 20
@@ -18,9 +18,7 @@ const webhooks = tool({
   name: "list_webhooks",
   title: "List webhooks",
   description: "Lists the webhooks with their event types, and whether and why one is disabled.",
-  annotations: READS,
   input: Operate.Nothing,
-  facts: {},
   row: Schema.Struct({
     id: text,
     origin: text,
@@ -58,7 +56,6 @@ const deliveries = tool({
   name: "list_webhook_deliveries",
   title: "List a webhook's deliveries",
   description: "Lists the calls of one webhook, newest first, with their state and number of attempts.",
-  annotations: READS,
   input: Schema.Struct({
     webhook_id: Id.WebhookId,
     limit: EmailTools.atMost(MAX_DELIVERIES, DEFAULT_DELIVERIES),
@@ -105,7 +102,6 @@ const delivery = tool({
   name: "get_webhook_delivery",
   title: "Get a webhook delivery",
   description: "Shows every attempt of one webhook call, with the endpoint's answer or the error.",
-  annotations: READS,
   input: Schema.Struct({ webhook_id: Id.WebhookId, delivery_id: Id.WebhookDeliveryId }),
   facts: { event_id: text, event_type: text, status: text, next_attempt_at: Schema.NullOr(text) },
   row: Schema.Struct({

@@ -3,7 +3,7 @@ import * as DeliveryExplanation from "@waybill/domain/explanation/DeliveryExplan
 import * as Id from "@waybill/domain/values/Id"
 import { DateTime, Effect, Schema } from "effect"
 import * as Diagnosis from "./Diagnosis.ts"
-import { ask, askFor, READS, tool, untrusted } from "./Tool.ts"
+import { ask, askFor, tool, untrusted } from "./Tool.ts"
 
 /** Maximum number of addresses whose suppression one diagnosis looks up: each is a request. */
 const MAX_LOOKUPS = 10
@@ -13,7 +13,6 @@ export const explainDelivery = tool({
   title: "Explain why an email was not delivered",
   description:
     "Says in words what happened to an email, recipient by recipient, and what to do: from the servers' replies, the suppression list and the state of the sending domain. Use it to answer why somebody did not receive an email.",
-  annotations: READS,
   input: Schema.Struct({ id: Id.EmailId }),
   facts: {
     id: Schema.String,
