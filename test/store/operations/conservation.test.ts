@@ -36,7 +36,7 @@ const execute = (statement: (sql: Sql) => Effect.Effect<unknown, unknown>) =>
 const waybillAudit = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   const { url } = yield* Database.Fresh
   const env = ConfigProvider.fromUnknown({ DATABASE_URL: Redacted.value(url), WAYBILL_DATA: NOWHERE })
-  return yield* Command.runWith(audit, { version: "0" })(args).pipe(
+  return yield* Command.runWith(audit.named("audit", ""), { version: "0" })(args).pipe(
     Effect.provide(Layer.merge(NodeServices.layer, ConfigProvider.layer(env))),
     Effect.exit,
   )

@@ -3,6 +3,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as EventKinds from "@waybill/store/feed/EventKinds"
 import * as Migrations from "@waybill/store/database/Migrations"
 import { Provenance } from "@waybill/store/log/Provenance"
+import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Effect, Layer, type Redacted } from "effect"
 import { userInfo } from "node:os"
 import * as InstanceKeys from "../installation/InstanceKeys.ts"
@@ -47,3 +48,9 @@ export const layer = storeOn(Migrations.requireCurrent)
 
 /** Store of a command that may be the first one: creates the schema if there is none. */
 export const layerOrNew = storeOn(Migrations.requireCurrentOrCreate)
+
+/** Store of a command that reads or seals secrets. */
+export const sealed = Secrets.layer.pipe(
+  Layer.provideMerge(Layer.unwrap(Effect.map(Settings.load, InstanceKeys.instanceKey))),
+  Layer.provideMerge(layer),
+)

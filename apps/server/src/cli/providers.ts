@@ -2,12 +2,11 @@ import * as Id from "@waybill/domain/values/Id"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
 import { Secrets } from "@waybill/store/secrets/Secrets"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import { randomBytes } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { CommandRefused } from "../process/CommandRefused.ts"
-import * as InstanceKeys from "../installation/InstanceKeys.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as Authenticity from "../providers/Authenticity.ts"
 import * as HookAddress from "../providers/HookAddress.ts"
@@ -34,8 +33,6 @@ const SECRETS: { readonly [P in Provider]: string | undefined } = {
 }
 
 const add = DataCommand.record(
-  "add",
-  "Make an address at which a mail provider reports what became of mail; it is shown once",
   {
     provider: Argument.Literals("provider", PROVIDERS).pipe(Argument.withDescription(PROVIDERS.join(", "))),
     name: Options.text("name", "Name of the hook"),
@@ -95,8 +92,6 @@ const read = (file: string) =>
   })
 
 const list = DataCommand.list(
-  "list",
-  "List the addresses with their last event and how long it took to arrive",
   {},
   ["id", "provider", "name", "last_event_at", "lag_ms", "recorded", "unmatched", "refused", "last_refusal"],
   function* () {
@@ -104,11 +99,9 @@ const list = DataCommand.list(
   },
 )
 
-const id = Argument.String("id").pipe(Argument.withDescription("Id of the hook, prv_…"))
+const id = Options.argument("id", "Id of the hook, prv_…")
 
 const unmatched = DataCommand.list(
-  "unmatched",
-  "Show the newest events about no known message",
   { id },
   ["received_at", "kind", "recipient", "ref", "messageId", "text"],
   function* ({ id }) {
@@ -117,24 +110,16 @@ const unmatched = DataCommand.list(
   },
 )
 
-const remove = Command.make(
-  "remove",
-  { id },
-  Effect.fn(function* ({ id }) {
-    if (!(yield* ProviderHooks.remove(id)))
-      return yield* new CommandRefused({ message: `There is no hook ${id}. \`waybill providers list\` shows all.` })
-    yield* (yield* Secrets).remove("", id)
-    yield* Output.say(`${id} is removed. Remove its address at the provider, too.`)
-  }),
-).pipe(Command.withDescription("Remove an address; calls to it are refused from now on"))
+const remove = DataCommand.plain({ id }, function* ({ id }) {
+  if (!(yield* ProviderHooks.remove(id)))
+    return yield* new CommandRefused({ message: `There is no hook ${id}. \`waybill providers list\` shows all.` })
+  yield* (yield* Secrets).remove("", id)
+  yield* Output.say(`${id} is removed. Remove its address at the provider, too.`)
+})
 
-const services = Secrets.layer.pipe(
-  Layer.provideMerge(Layer.unwrap(Effect.map(Settings.load, InstanceKeys.instanceKey))),
-  Layer.provideMerge(CliStore.layer),
-)
-
-export const providers = Command.make("providers").pipe(
-  Command.withDescription("Mail providers that report what became of the mail they were handed"),
-  Command.withSubcommands([add, list, unmatched, remove]),
-  Command.provide(services),
-)
+export const providers = DataCommand.group({
+  add: ["Make an address at which a mail provider reports what became of mail; it is shown once", add],
+  list: ["List the addresses with their last event and how long it took to arrive", list],
+  unmatched: ["Show the newest events about no known message", unmatched],
+  remove: ["Remove an address; calls to it are refused from now on", remove],
+}).with(Command.provide(CliStore.sealed))

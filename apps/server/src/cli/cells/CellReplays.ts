@@ -106,23 +106,22 @@ export const inCell = Effect.fnUntraced(function* <A, E, R>(cell: CellName.CellN
 })
 
 /** Runs work with the connections of each cell that answers, one after the other. */
-export const inEach = <A, E, R>(
+export const inEach = Effect.fnUntraced(function* <A, E, R>(
   cells: ReadonlyArray<CellName.CellName>,
   work: (cell: CellName.CellName) => Effect.Effect<A, E, R>,
-) =>
-  Effect.gen(function* () {
-    const replays = yield* CellReplays
-    return yield* Reachable.inEach(
-      cells.map((cell) => ({
-        name: cell,
-        answers: inCell(
-          cell,
-          Effect.flatMap(Replay, ({ sql }) => Reachable.doesAnswer(sql)),
-        ).pipe(
-          Effect.provideService(CellReplays, replays),
-          Effect.catch(() => Effect.succeed(false)),
-        ),
-        work: inCell(cell, work(cell)),
-      })),
-    )
-  })
+) {
+  const replays = yield* CellReplays
+  return yield* Reachable.inEach(
+    cells.map((cell) => ({
+      name: cell,
+      answers: inCell(
+        cell,
+        Effect.flatMap(Replay, ({ sql }) => Reachable.doesAnswer(sql)),
+      ).pipe(
+        Effect.provideService(CellReplays, replays),
+        Effect.catch(() => Effect.succeed(false)),
+      ),
+      work: inCell(cell, work(cell)),
+    })),
+  )
+})

@@ -51,17 +51,12 @@ export const report =
   (progress) =>
     json ? Output.printJson(progress) : Output.progress(lineOf(progress), false)
 
-export const move = DataCommand.command(
-  "move",
-  "Move a cell to another node of a Citus cluster, while it is in use",
-  { name: CellFlags.name, node },
-  function* ({ json, name, node }) {
-    const cell = yield* CellStates.requireCell(name)
-    const moved = yield* CellNodes.move(cell, node, report(json))
-    if (json) return yield* Output.printJson({ name, node: CellNodes.textOf(node), moved })
-    yield* Output.say(`The cell ${name} ${moved ? "is now" : "was already"} on ${CellNodes.textOf(node)}.`)
-  },
-)
+export const move = DataCommand.command({ name: CellFlags.name, node }, function* ({ json, name, node }) {
+  const cell = yield* CellStates.requireCell(name)
+  const moved = yield* CellNodes.move(cell, node, report(json))
+  if (json) return yield* Output.printJson({ name, node: CellNodes.textOf(node), moved })
+  yield* Output.say(`The cell ${name} ${moved ? "is now" : "was already"} on ${CellNodes.textOf(node)}.`)
+})
 
 const overNodes = Effect.fnUntraced(function* (isApplied: boolean, json: boolean) {
   if (!isApplied) {
@@ -92,11 +87,7 @@ const overAccounts = Effect.fnUntraced(function* (isApplied: boolean, json: bool
 })
 
 export const balance = DataCommand.command(
-  "balance",
-  "Show which accounts, or with Citus which cells, to move so that the load is even; --apply moves them",
-  {
-    apply: Options.isSet("apply", "Make the moves, while the cells are in use"),
-  },
+  { apply: Options.isSet("apply", "Make the moves, while the cells are in use") },
   function* ({ apply, json }) {
     const sql = yield* Sql
     yield* (yield* inCell(FIRST, CellSchema.isCitus(sql))) ? overNodes(apply, json) : overAccounts(apply, json)

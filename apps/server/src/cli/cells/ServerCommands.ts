@@ -44,8 +44,6 @@ const SHOWN =
   "every user of this machine can see the password of an argument: write the address to standard input and give --url -"
 
 export const address = DataCommand.command(
-  "address",
-  "Give a cell the address at which its database is now, such as a promoted standby",
   {
     name: CellFlags.name,
     url,
@@ -57,7 +55,7 @@ export const address = DataCommand.command(
     const said = `The cell ${name} has its new address. Processes follow within seconds.`
     yield* Output.tell(json, { name, changed: true }, said)
   },
-).pipe(
+).with(
   Command.withExamples([
     { command: "waybill cells address cell_b --url - < url.txt", description: "Reads the address from a file" },
   ]),
@@ -73,8 +71,6 @@ const repair = Effect.fnUntraced(function* (json: boolean) {
 })
 
 export const check = DataCommand.command(
-  "check",
-  "Check that every cell answers, is the right database, has the tables of this release, and the accounts that home says",
   {
     repair: Options.isSet(
       "repair",

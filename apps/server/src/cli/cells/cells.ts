@@ -18,20 +18,12 @@ import * as MoveCommands from "./MoveCommands.ts"
 
 const COLUMNS = ["name", "state", "accounts", "emails", "bytes", "lag", "per_second", "waiting", "node"]
 
-const list = DataCommand.list(
-  "list",
-  "List the cells, with what is in them and where they lie",
-  {},
-  COLUMNS,
-  function* () {
-    const cells = yield* CellList.list()
-    return cells
-  },
-)
+const list = DataCommand.list({}, COLUMNS, function* () {
+  const cells = yield* CellList.list()
+  return cells
+})
 
 const add = DataCommand.record(
-  "add",
-  "Make a cell that takes new accounts from now on",
   {
     name: CellFlags.name,
     node: Flag.optional(MoveCommands.node),
@@ -51,16 +43,11 @@ const add = DataCommand.record(
 
 const BOTH = "a cell is on a node of Citus (--node) or on a server of its own (--url), not both"
 
-const open = DataCommand.record(
-  "open",
-  "Let a cell take new accounts again",
-  { name: CellFlags.name },
-  function* ({ name }) {
-    const cell = yield* CellStates.requireCell(name)
-    yield* CellStates.set(cell, "open")
-    return { name: cell, state: "open" }
-  },
-)
+const open = DataCommand.record({ name: CellFlags.name }, function* ({ name }) {
+  const cell = yield* CellStates.requireCell(name)
+  yield* CellStates.set(cell, "open")
+  return { name: cell, state: "open" }
+})
 
 /** Removes a cell whose server is lost. A script confirms with `--yes`, since nobody answers there. */
 const closeLost = Effect.fnUntraced(function* (name: string, isConfirmed: boolean) {
@@ -76,8 +63,6 @@ const closeLost = Effect.fnUntraced(function* (name: string, isConfirmed: boolea
 })
 
 const close = DataCommand.command(
-  "close",
-  "Let a cell take no new accounts, and remove it if it is empty",
   {
     name: CellFlags.name,
     drain: Options.isSet("drain", "Mark the cell as one that is being emptied"),
@@ -96,17 +81,19 @@ const close = DataCommand.command(
   },
 )
 
-export const cells = Command.make("cells").pipe(
-  Command.withDescription("Manage the cells, which hold the tables of accounts"),
-  Command.withSubcommands([
-    list,
-    add,
-    open,
-    close,
-    ServerCommands.address,
+export const cells = DataCommand.group({
+  list: ["List the cells, with what is in them and where they lie", list],
+  add: ["Make a cell that takes new accounts from now on", add],
+  open: ["Let a cell take new accounts again", open],
+  close: ["Let a cell take no new accounts, and remove it if it is empty", close],
+  address: ["Give a cell the address at which its database is now, such as a promoted standby", ServerCommands.address],
+  check: [
+    "Check that every cell answers, is the right database, has the tables of this release, and the accounts that home says",
     ServerCommands.check,
-    MoveCommands.move,
+  ],
+  move: ["Move a cell to another node of a Citus cluster, while it is in use", MoveCommands.move],
+  balance: [
+    "Show which accounts, or with Citus which cells, to move so that the load is even; --apply moves them",
     MoveCommands.balance,
-  ]),
-  Command.provide(CliStore.layer),
-)
+  ],
+}).with(Command.provide(CliStore.layer))

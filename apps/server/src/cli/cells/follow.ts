@@ -5,6 +5,7 @@ import { Duration, Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import { CommandRefused } from "../../process/CommandRefused.ts"
 import * as CellsLeftOut from "../CellsLeftOut.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as CliStore from "../CliStore.ts"
 import * as Options from "../Options.ts"
 import * as Output from "../Output.ts"
@@ -20,13 +21,12 @@ const cursorOf = (after: Option.Option<string>) => {
 }
 
 /** Follows the events of all accounts over all cells, and prints after each page the cursor from which it can be continued. */
-export const follow = Command.make(
-  "follow",
+export const follow = DataCommand.plain(
   {
     after: Options.text("after", "Continue after this cursor; without it, from the first event"),
     once: Options.isSet("once", "Stop at the present end of the log"),
   },
-  Effect.fn(function* ({ after, once }) {
+  function* ({ after, once }) {
     let cursor = yield* cursorOf(after)
     let named = ""
     for (;;) {
@@ -40,8 +40,5 @@ export const follow = Command.make(
       named = missing.join()
       if (!more) yield* Effect.sleep(LOOK_EVERY)
     }
-  }),
-).pipe(
-  Command.withDescription("Print the events of all accounts as lines of JSON, as they are committed"),
-  Command.provide(CliStore.layer),
-)
+  },
+).with(Command.provide(CliStore.layer))

@@ -1,7 +1,7 @@
 import * as Backup from "@waybill/store/backup/Backup"
 import * as Restore from "@waybill/store/backup/Restore"
 import { Clock, Effect, Layer, Option } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Command } from "effect/cli"
 import { resolve } from "node:path"
 import { Postgres } from "../../installation/Postgres.ts"
 import * as BackupFolder from "../../operate/BackupFolder.ts"
@@ -13,11 +13,7 @@ import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 
 export const backup = DataCommand.command(
-  "backup",
-  "Write the database to a file, as it is at one moment, while the service runs",
-  {
-    to: Options.text("to", "File to write; by default a new one in BACKUP_TO, or else in the current folder"),
-  },
+  { to: Options.text("to", "File to write; by default a new one in BACKUP_TO, or else in the current folder") },
   function* ({ json, to }) {
     const { backupTo } = yield* Settings.load
     const { url } = yield* Postgres
@@ -39,13 +35,11 @@ export const backup = DataCommand.command(
       elsewhere.map((cell) => ({ cell, why: "it has a server of its own; run the command with its DATABASE_URL" })),
     )
   },
-).pipe(Command.provide(Layer.unwrap(Effect.map(Settings.load, Postgres.layer))))
+).with(Command.provide(Layer.unwrap(Effect.map(Settings.load, Postgres.layer))))
 
 export const restore = DataCommand.command(
-  "restore",
-  "Restore a backup into an empty database, or check the file",
   {
-    file: Argument.String("file").pipe(Argument.withDescription("A file of `waybill backup`")),
+    file: Options.argument("file", "A file of `waybill backup`"),
     check: Options.isSet("check", "Only read the whole file and check it; no database is needed"),
   },
   function* ({ check, file, json }) {

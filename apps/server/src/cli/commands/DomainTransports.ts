@@ -1,6 +1,5 @@
 import * as Domain from "@waybill/domain/domain/Domain"
 import * as DomainName from "@waybill/domain/values/DomainName"
-import * as DomainRefusal from "@waybill/domain/domain/DomainRefusal"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Databases from "@waybill/store/routing/Databases"
 import * as Domains from "@waybill/store/readmodels/Domains"
@@ -40,27 +39,17 @@ export interface Choice {
 export const setTransport = Effect.fnUntraced(function* ({ account: named, domain, transport }: Choice, json: boolean) {
   const account = yield* AccountArgument.idOf(named)
   const choice = transport === DEFAULT ? null : TransportName.toStored(transport)
-  const { domain_id } = yield* find(account, domain)
+  const { domain_id } = yield* AccountArgument.findDomain(account, domain)
   const store = yield* EventStore
   const at = yield* NewIds.now
   yield* store
     .commit(Domain, { account_id: account, stream_id: domain_id }, Domain.chooseTransport(at, choice))
     // A command that changes nothing succeeds.
     .pipe(Effect.catchTag("NothingNew", () => Effect.void))
-  const changed = yield* find(account, domain_id)
+  const changed = yield* AccountArgument.findDomain(account, domain_id)
   for (const warning of warnings(changed, yield* Settings.load)) yield* Output.complain(`waybill: ${warning}`)
   yield* Output.printOne(row(changed), { json })
 }, Effect.provide(CliStore.layer))
-
-const find = Effect.fnUntraced(function* (account: Id.AccountId, nameOrId: string) {
-  // Normalizes capitals and international names.
-  const name = DomainName.parse(nameOrId)
-  const domain = yield* Databases.ofAccount(
-    account,
-    Domains.find(account, name._tag === "Success" ? name.success : nameOrId),
-  )
-  return yield* Effect.mapError(Effect.fromOption(domain), () => new DomainRefusal.DomainNotFound())
-})
 
 /** Returns warnings about the chosen transport, which is set nevertheless. */
 const warnings = ({ name, transport }: Domains.DomainRecord, settings: Settings.Settings): ReadonlyArray<string> => {

@@ -16,7 +16,7 @@ import * as Options from "../Options.ts"
 import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 
-const name = Argument.String("name").pipe(Argument.withDescription("Read model, as listed by `projections status`"))
+const name = Options.argument("name", "Read model, as listed by `projections status`")
 
 const pace = {
   throttle: Options.int("throttle", "Maximum number of events per second, to leave capacity for the service"),
@@ -68,6 +68,17 @@ const total = <A extends object, K extends keyof A>({ done, unreachable }: InCel
   }
 }
 
+/** Prints the total as JSON, or says the lines of each cell. */
+const tell = <A extends object>(
+  json: boolean,
+  { done }: Pick<InCells<A>, "done">,
+  value: object,
+  linesOf: (result: A) => ReadonlyArray<string>,
+) =>
+  json
+    ? Output.printJson(value)
+    : Output.say(...done.flatMap(({ cell, result }) => linesOf(result).map((line) => `${prefixOf(cell)}${line}`)))
+
 /** Lowers the priority of a throttled replay, so that a service on this machine gets the CPU first. */
 const lowerPriority = ({ throttle }: { readonly throttle: Option.Option<number> }) =>
   Option.isNone(throttle) ? Effect.void : Effect.sync(() => setPriority(constants.priority.PRIORITY_LOW))
@@ -90,56 +101,36 @@ export const lineOf = ({
   return `${name} v${version} ${bar} ${counts}, ${events_per_second.toLocaleString("en-US")}/s, ${rest}`
 }
 
-const status = DataCommand.command(
-  "status",
-  "List read models, their versions and progress",
-  { cell: CellFlags.cell },
-  function* ({ cell, json }) {
-    const { done, unreachable } = yield* inCells(cell, () => Status.status())
-    const isOne = done.length + unreachable.length === 1
-    const columns = ["name", "version", "state", "behind", "rows", "size_bytes"]
-    const rows = done.flatMap(({ cell, result }) => result.map((each) => (isOne ? { ...each } : { cell, ...each })))
-    yield* Output.print(rows, { json, columns: isOne ? columns : ["cell", ...columns] })
-    yield* CellsLeftOut.refuse(unreachable)
-  },
-)
+const status = DataCommand.command({ cell: CellFlags.cell }, function* ({ cell, json }) {
+  const { done, unreachable } = yield* inCells(cell, () => Status.status())
+  const isOne = done.length + unreachable.length === 1
+  const columns = ["name", "version", "state", "behind", "rows", "size_bytes"]
+  const rows = done.flatMap(({ cell, result }) => result.map((each) => (isOne ? { ...each } : { cell, ...each })))
+  yield* Output.print(rows, { json, columns: isOne ? columns : ["cell", ...columns] })
+  yield* CellsLeftOut.refuse(unreachable)
+})
 
-const rebuild = DataCommand.command(
-  "rebuild",
-  "Build a new version from the log beside the live one, or continue a stopped run",
-  { name, ...pace, cell: CellFlags.cell },
-  function* ({ cell, json, name, ...pace }) {
-    yield* lowerPriority(pace)
-    const built = yield* inCells(cell, (cell) => Rebuild.rebuild(name, optionsOf(pace, json, cell)))
-    if (json) yield* Output.printJson({ name, ...total(built, ["events", "worked_ms"]) })
-    else
-      for (const { cell, result } of built.done)
-        yield* Output.say(
-          `${prefixOf(cell)}Version ${result.version} of ${name} is ready. Run \`projections swap ${name}\` to make it live.`,
-        )
-    yield* CellsLeftOut.refuse(built.unreachable)
-  },
-)
+const rebuild = DataCommand.command({ name, ...pace, cell: CellFlags.cell }, function* ({ cell, json, name, ...pace }) {
+  yield* lowerPriority(pace)
+  const built = yield* inCells(cell, (cell) => Rebuild.rebuild(name, optionsOf(pace, json, cell)))
+  yield* tell(json, built, { name, ...total(built, ["events", "worked_ms"]) }, ({ version }) => [
+    `Version ${version} of ${name} is ready. Run \`projections swap ${name}\` to make it live.`,
+  ])
+  yield* CellsLeftOut.refuse(built.unreachable)
+})
 
-const verify = DataCommand.command(
-  "verify",
-  "Check that the live version matches the log, and list rows that do not",
-  { name, ...pace, cell: CellFlags.cell },
-  function* ({ cell, json, name, ...pace }) {
-    yield* lowerPriority(pace)
-    const compared = yield* inCells(cell, (cell) => Rebuild.verify(name, optionsOf(pace, json, cell)))
-    if (json) yield* Output.printJson(total(compared, ["rows", "unproved_rows", "differing_rows"]))
-    else
-      for (const { cell, result } of compared.done)
-        yield* Output.say(...described(name, result).map((line) => `${prefixOf(cell)}${line}`))
-    const differing = compared.done.reduce((sum, { result }) => sum + result.differing_rows, 0)
-    if (differing > 0) {
-      const message = `${differing} rows of ${name} do not match the log.`
-      return yield* new CheckDiffers({ message: CellsLeftOut.after(message, compared.unreachable) })
-    }
-    yield* CellsLeftOut.refuse(compared.unreachable)
-  },
-)
+const verify = DataCommand.command({ name, ...pace, cell: CellFlags.cell }, function* ({ cell, json, name, ...pace }) {
+  yield* lowerPriority(pace)
+  const compared = yield* inCells(cell, (cell) => Rebuild.verify(name, optionsOf(pace, json, cell)))
+  const sums = total(compared, ["rows", "unproved_rows", "differing_rows"])
+  yield* tell(json, compared, sums, (result) => described(name, result))
+  const differing = compared.done.reduce((sum, { result }) => sum + result.differing_rows, 0)
+  if (differing > 0) {
+    const message = `${differing} rows of ${name} do not match the log.`
+    return yield* new CheckDiffers({ message: CellsLeftOut.after(message, compared.unreachable) })
+  }
+  yield* CellsLeftOut.refuse(compared.unreachable)
+})
 
 const described = (
   name: string,
@@ -164,8 +155,6 @@ const described = (
 ]
 
 const swap = DataCommand.command(
-  "swap",
-  "Make the new version live, in one short transaction",
   {
     name,
     back: Options.isSet("back", "Restore the version that was live before"),
@@ -185,23 +174,18 @@ const swap = DataCommand.command(
     const refused = swaps.done.flatMap(({ cell, result }) =>
       Result.isFailure(result) ? [`${prefixOf(cell)}${result.failure.message}`] : [],
     )
-    if (json && done.length > 0)
-      yield* Output.printJson({ name, ...total({ done, unreachable: swaps.unreachable }, []) })
-    else
-      for (const { cell, result } of done)
-        yield* Output.say(
-          `${prefixOf(cell)}Version ${result.live} of ${name} is live. Version ${result.kept} is kept for \`projections swap ${name} --back\`.`,
-        )
+    yield* tell(json && done.length > 0, { done }, { name, ...total({ ...swaps, done }, []) }, ({ kept, live }) => [
+      `Version ${live} of ${name} is live. Version ${kept} is kept for \`projections swap ${name} --back\`.`,
+    ])
     if (refused.length > 0)
       return yield* new ReplayRefused({ message: CellsLeftOut.after(refused.join("; "), swaps.unreachable) })
     yield* CellsLeftOut.refuse(swaps.unreachable)
   },
 )
 
-const drop = Command.make(
-  "drop",
+const drop = DataCommand.plain(
   { name, version: Argument.Int("version"), cell: CellFlags.cell },
-  Effect.fn(function* ({ cell, name, version }) {
+  function* ({ cell, name, version }) {
     const cells = yield* CellReplays.chosen(cell)
     if (cells.length > 1)
       return yield* new ReplayRefused({
@@ -210,11 +194,13 @@ const drop = Command.make(
     const { unreachable } = yield* inCells(cell, () => Rebuild.drop(name, version))
     yield* CellsLeftOut.refuse(unreachable)
     yield* Output.say(`Dropped version ${version} of ${name}.`)
-  }),
-).pipe(Command.withDescription("Drop a version that is not live"))
-
-export const projections = Command.make("projections").pipe(
-  Command.withDescription("Rebuild and verify read models"),
-  Command.withSubcommands([status, rebuild, verify, swap, drop]),
-  Command.provide(CellReplays.layer),
+  },
 )
+
+export const projections = DataCommand.group({
+  status: ["List read models, their versions and progress", status],
+  rebuild: ["Build a new version from the log beside the live one, or continue a stopped run", rebuild],
+  verify: ["Check that the live version matches the log, and list rows that do not", verify],
+  swap: ["Make the new version live, in one short transaction", swap],
+  drop: ["Drop a version that is not live", drop],
+}).with(Command.provide(CellReplays.layer))

@@ -54,10 +54,7 @@ export const watch = (interval_s: number, write: (text: string) => Effect.Effect
   )
 
 export const top = DataCommand.command(
-  "top",
-  "Watch rates, queue, projections and connections",
   {
-    json: Output.json,
     interval: Flag.Int("interval").pipe(
       Flag.withDescription("Seconds between updates"),
       Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3_600 }))),
@@ -71,7 +68,7 @@ export const top = DataCommand.command(
       return yield* Output.say(...screen([yield* takeSnapshot], { columns: undefined, hasColours: false }))
     yield* watch(interval, (text) => Effect.sync(() => void process.stdout.write(text)))
   },
-).pipe(Command.provide(CliStore.layer))
+).with(Command.provide(CliStore.layer))
 
 const WATCHED = [
   ["accepted", "EmailQueued"],

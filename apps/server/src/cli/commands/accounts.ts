@@ -31,8 +31,6 @@ const change = (account_id: Id.AccountId, decide: ReturnType<typeof Account.chan
   )
 
 const create = DataCommand.record(
-  "create",
-  "Create an account",
   {
     name: Argument.String("name").pipe(Argument.withSchema(Account.Name)),
     plan: plan.pipe(Flag.withDefault("free" as const)),
@@ -44,14 +42,12 @@ const create = DataCommand.record(
     yield* change(account_id, Account.create(at, account_id, name, plan))
     return yield* AccountArgument.find(account_id)
   },
-)
+).with(Command.provide(CliStore.layerOrNew))
 
 const move = DataCommand.record(
-  "move",
-  "Move an account to another cell while it is in use. A move that was interrupted is continued by the same command",
   {
     account,
-    to: Flag.String("to").pipe(Flag.withDescription("Name of the cell that the account moves to"), Flag.optional),
+    to: Options.text("to", "Name of the cell that the account moves to"),
     giveUp: Options.isSet("give-up", "Give up a move that was interrupted: the account stays in its cell"),
   },
   function* ({ account, giveUp, json, to }) {
@@ -64,25 +60,23 @@ const move = DataCommand.record(
     const moved = yield* AccountMove.move(id, to.value, { report: (line) => (json ? Effect.void : Output.say(line)) })
     return { ...moved }
   },
-)
+).with(Command.provide(CliStore.layer))
 
-const list = DataCommand.command("list", "List accounts", {}, function* ({ json }) {
+const list = DataCommand.command({}, function* ({ json }) {
   const { missing, rows: accounts } = yield* Accounts.all()
   const columns = accounts.some(({ cell }) => cell !== CellName.FIRST) ? [...COLUMNS, "cell"] : COLUMNS
   yield* Output.print(accounts, { json, columns })
   yield* CellsLeftOut.refuse(missing)
-})
+}).with(Command.provide(CliStore.layer))
 
 const setPlan = DataCommand.record(
-  "plan",
-  "Change the plan of an account",
   { account, plan: Argument.Literals("plan", Plan.ALL) },
   function* ({ account, plan }) {
     const id = yield* AccountArgument.idOf(account)
     yield* change(id, Account.changePlan(yield* NewIds.now, plan))
     return yield* AccountArgument.find(id)
   },
-)
+).with(Command.provide(CliStore.layer))
 
 const limitFlag = (name: string, meaning: string) =>
   Flag.Int(name).pipe(Flag.withDescription(`${meaning}; the limit of the plan if left out`), Flag.optional)
@@ -90,8 +84,6 @@ const limitFlag = (name: string, meaning: string) =>
 const MIB = 1024 * 1024
 
 const limits = DataCommand.record(
-  "limits",
-  "Set all limits of an account",
   {
     account,
     send: limitFlag("send", "Sends per minute"),
@@ -112,11 +104,9 @@ const limits = DataCommand.record(
     yield* change(id, Account.changeLimits(yield* NewIds.now, limits))
     return yield* AccountArgument.find(id)
   },
-)
+).with(Command.provide(CliStore.layer))
 
 const retention = DataCommand.record(
-  "retention",
-  "Set how long an account's content, history and webhook deliveries are kept",
   {
     account,
     content: Flag.Int("content").pipe(
@@ -140,11 +130,9 @@ const retention = DataCommand.record(
     yield* change(id, Account.changeKeeping(yield* NewIds.now, keeping))
     return yield* AccountArgument.find(id)
   },
-)
+).with(Command.provide(CliStore.layer))
 
 const links = DataCommand.record(
-  "links",
-  "Disable or enable the links of an account's tracked mail",
   {
     account,
     on: Options.isSet("on", "Links redirect"),
@@ -156,16 +144,15 @@ const links = DataCommand.record(
     yield* change(id, Account.changeLinks(yield* NewIds.now, on))
     return yield* AccountArgument.find(id)
   },
-)
+).with(Command.provide(CliStore.layer))
 
 const headers = DataCommand.record(
-  "headers",
-  "Set all headers that an account may send although mail providers obey them",
   {
     account,
-    allow: Flag.String("allow").pipe(
-      Flag.withDescription("Header that the account may send, such as X-PM-Tag or X-Mailgun-*; repeat for several"),
-      Flag.between(0, SteeringHeader.MAX_ALLOWED),
+    allow: Options.several(
+      "allow",
+      "Header that the account may send, such as X-PM-Tag or X-Mailgun-*",
+      SteeringHeader.MAX_ALLOWED,
     ),
     none: Options.isSet("none", "Allow none"),
   },
@@ -176,18 +163,18 @@ const headers = DataCommand.record(
     yield* change(id, Account.changeAllowedHeaders(yield* NewIds.now, names))
     return yield* AccountArgument.find(id)
   },
-)
+).with(Command.provide(CliStore.layer))
 
-export const accounts = Command.make("accounts").pipe(
-  Command.withDescription("Manage accounts, their plans and limits"),
-  Command.withSubcommands([
-    create.pipe(Command.provide(CliStore.layerOrNew)),
-    list.pipe(Command.provide(CliStore.layer)),
-    setPlan.pipe(Command.provide(CliStore.layer)),
-    limits.pipe(Command.provide(CliStore.layer)),
-    retention.pipe(Command.provide(CliStore.layer)),
-    links.pipe(Command.provide(CliStore.layer)),
-    headers.pipe(Command.provide(CliStore.layer)),
-    move.pipe(Command.provide(CliStore.layer)),
-  ]),
-)
+export const accounts = DataCommand.group({
+  create: ["Create an account", create],
+  list: ["List accounts", list],
+  plan: ["Change the plan of an account", setPlan],
+  limits: ["Set all limits of an account", limits],
+  retention: ["Set how long an account's content, history and webhook deliveries are kept", retention],
+  links: ["Disable or enable the links of an account's tracked mail", links],
+  headers: ["Set all headers that an account may send although mail providers obey them", headers],
+  move: [
+    "Move an account to another cell while it is in use. A move that was interrupted is continued by the same command",
+    move,
+  ],
+})

@@ -39,49 +39,32 @@ const print = Effect.fnUntraced(function* <A extends object>(
   }
 })
 
-const webhooks = DataCommand.command(
-  "webhooks",
-  "Check that every matching event has its webhook delivery",
-  {},
-  function* ({ json }) {
-    const { rows: balances, unreachable } = yield* Reachable.rowsOf(Conservation.webhooks())
-    yield* print(balances, ["account_id", "webhook_id", "events", "deliveries", "missing", "mismatched"], json)
-    const wrong = balances.filter(
-      ({ deliveries, events, mismatched }) => deliveries !== events || mismatched.length > 0,
-    )
-    yield* end(wrong, `Deliveries of ${count(wrong, "webhook")} do not match the log.`, unreachable)
-  },
-)
+const webhooks = DataCommand.command({}, function* ({ json }) {
+  const { rows: balances, unreachable } = yield* Reachable.rowsOf(Conservation.webhooks())
+  yield* print(balances, ["account_id", "webhook_id", "events", "deliveries", "missing", "mismatched"], json)
+  const wrong = balances.filter(({ deliveries, events, mismatched }) => deliveries !== events || mismatched.length > 0)
+  yield* end(wrong, `Deliveries of ${count(wrong, "webhook")} do not match the log.`, unreachable)
+})
 
-const emails = DataCommand.command(
-  "emails",
-  "Check that every accepted recipient is final or in flight",
-  {},
-  function* ({ json }) {
-    const { rows: balances, unreachable } = yield* Reachable.rowsOf(Conservation.emails())
-    yield* Output.print(balances, {
-      json,
-      columns: ["account_id", "day", "accepted", "final", "in_flight", "mismatched"],
-    })
-    const wrong = balances.filter((each) => each.accepted !== each.final + each.in_flight || each.mismatched > 0)
-    yield* end(wrong, `Recipients of ${count(wrong, "day")} do not match the log.`, unreachable)
-  },
-)
+const emails = DataCommand.command({}, function* ({ json }) {
+  const { rows: balances, unreachable } = yield* Reachable.rowsOf(Conservation.emails())
+  yield* Output.print(balances, {
+    json,
+    columns: ["account_id", "day", "accepted", "final", "in_flight", "mismatched"],
+  })
+  const wrong = balances.filter((each) => each.accepted !== each.final + each.in_flight || each.mismatched > 0)
+  yield* end(wrong, `Recipients of ${count(wrong, "day")} do not match the log.`, unreachable)
+})
 
-const work = DataCommand.command(
-  "work",
-  "Check that the outbox has exactly the rows of pending work",
-  {},
-  function* ({ json }) {
-    const { rows, unreachable } = yield* Reachable.rowsOf(Conservation.work())
-    const balances = Conservation.totalWork(rows)
-    yield* print(balances, ["kind", "waiting", "missing", "unexpected"], json)
-    const wrong = balances.filter(({ missing, unexpected }) => missing.length > 0 || unexpected.length > 0)
-    yield* end(wrong, `The outbox does not match the log in ${count(wrong, "kind")} of work.`, unreachable)
-  },
-)
+const work = DataCommand.command({}, function* ({ json }) {
+  const { rows, unreachable } = yield* Reachable.rowsOf(Conservation.work())
+  const balances = Conservation.totalWork(rows)
+  yield* print(balances, ["kind", "waiting", "missing", "unexpected"], json)
+  const wrong = balances.filter(({ missing, unexpected }) => missing.length > 0 || unexpected.length > 0)
+  yield* end(wrong, `The outbox does not match the log in ${count(wrong, "kind")} of work.`, unreachable)
+})
 
-const log = DataCommand.command("log", "Check that the signed log holds exactly the events", {}, function* ({ json }) {
+const log = DataCommand.command({}, function* ({ json }) {
   const { results, unreachable } = yield* Reachable.each(TreeAudit.audit())
   const rows = results.map(([cell, { differences, ...counts }]) => ({ cell, ...counts, differences }))
   yield* Output.print(
@@ -97,10 +80,9 @@ const log = DataCommand.command("log", "Check that the signed log holds exactly 
 const count = (wrong: ReadonlyArray<unknown>, what: string): string =>
   `${wrong.length} ${what}${wrong.length === 1 ? "" : "s"}`
 
-export const audit = Command.make("audit").pipe(
-  Command.withDescription(
-    "Check that deliveries, recipients and the outbox match the log. Who changed what is in `waybill audit-log`",
-  ),
-  Command.withSubcommands([webhooks, emails, work, log]),
-  Command.provide(CliStore.layer),
-)
+export const audit = DataCommand.group({
+  webhooks: ["Check that every matching event has its webhook delivery", webhooks],
+  emails: ["Check that every accepted recipient is final or in flight", emails],
+  work: ["Check that the outbox has exactly the rows of pending work", work],
+  log: ["Check that the signed log holds exactly the events", log],
+}).with(Command.provide(CliStore.layer))

@@ -10,10 +10,7 @@ import * as Output from "../Output.ts"
 import * as OutputStyle from "../OutputStyle.ts"
 import * as TerminalTable from "../TerminalTable.ts"
 
-const name = Argument.String("name").pipe(
-  Argument.withDescription("Shows this setting only, such as PORT"),
-  Argument.optional,
-)
+const name = Options.argument("name", "Shows this setting only, such as PORT").pipe(Argument.optional)
 
 const all = Options.isSet("all", "List also the settings that have their defaults")
 
@@ -50,32 +47,26 @@ const problemsOf = (rows: ReadonlyArray<{ readonly problem: string | null }>): R
   ...new Set(rows.flatMap(({ problem }) => problem ?? [])),
 ]
 
-export const config = DataCommand.command(
-  "config",
-  "Show the settings that are set, all, or one, and check them",
-  { all, name },
-  function* ({ all, json, name }) {
-    const rows = yield* Settings.describe
-    if (Option.isSome(name)) {
-      const wanted = yield* settingNamed(name.value)
-      const found = rows.filter((row) => row.name === wanted)
-      for (const line of yield* RunningSettings.differences((each) => each === wanted)) yield* Output.complain(line)
-      // The problem is the error of the command.
-      for (const { problem, ...row } of found) yield* Output.printOne(json ? { ...row, problem } : row, { json })
-      const problems = problemsOf(found)
-      if (problems.length > 0) return yield* new Settings.SettingsWrong({ problems })
-      return
-    }
-    // Faults come first, in full.
-    const problems = problemsOf(rows)
-    const warnings = Settings.misspelled(process.env)
-    for (const line of [...(yield* RunningSettings.differences()), ...problems, ...warnings])
-      yield* Output.complain(line)
-    yield* json ? Output.printJson(rows, 2) : printSettings(rows, all, yield* OutputStyle.current)
-    const count = problems.length
-    if (count > 0)
-      return yield* new Settings.SettingsWrong({
-        problems: [count === 1 ? "A setting is wrong, as said above." : `${count} settings are wrong, as said above.`],
-      })
-  },
-)
+export const config = DataCommand.command({ all, name }, function* ({ all, json, name }) {
+  const rows = yield* Settings.describe
+  if (Option.isSome(name)) {
+    const wanted = yield* settingNamed(name.value)
+    const found = rows.filter((row) => row.name === wanted)
+    for (const line of yield* RunningSettings.differences((each) => each === wanted)) yield* Output.complain(line)
+    // The problem is the error of the command.
+    for (const { problem, ...row } of found) yield* Output.printOne(json ? { ...row, problem } : row, { json })
+    const problems = problemsOf(found)
+    if (problems.length > 0) return yield* new Settings.SettingsWrong({ problems })
+    return
+  }
+  // Faults come first, in full.
+  const problems = problemsOf(rows)
+  const warnings = Settings.misspelled(process.env)
+  for (const line of [...(yield* RunningSettings.differences()), ...problems, ...warnings]) yield* Output.complain(line)
+  yield* json ? Output.printJson(rows, 2) : printSettings(rows, all, yield* OutputStyle.current)
+  const count = problems.length
+  if (count > 0)
+    return yield* new Settings.SettingsWrong({
+      problems: [count === 1 ? "A setting is wrong, as said above." : `${count} settings are wrong, as said above.`],
+    })
+})

@@ -33,8 +33,6 @@ const Target = Text.parsed(
 )
 
 export const doctor = DataCommand.command(
-  "doctor",
-  "Check database, DNS, disk and relay, and suggest fixes",
   {
     direct: Options.isSet("direct", "Check direct delivery even if no domain uses it"),
     target: Flag.String("target").pipe(

@@ -51,13 +51,8 @@ const confirm = Effect.fnUntraced(function* (address: Address.Address) {
 })
 
 export const erase = DataCommand.command(
-  "erase",
-  "Erase an address from the log, read models and contents permanently",
   {
-    address: Argument.String("address").pipe(
-      Argument.withDescription("Email address to erase"),
-      Argument.withSchema(Address.FromText),
-    ),
+    address: Options.argument("address", "Email address to erase").pipe(Argument.withSchema(Address.FromText)),
     dryRun: Options.isSet("dry-run", "Only show what would be erased"),
     yes: Options.isSet("yes", "Erase without asking"),
   },
@@ -88,4 +83,4 @@ export const erase = DataCommand.command(
     }
     yield* CellsLeftOut.refuse(unreachable, refused)
   },
-).pipe(Command.provide(CliStore.layer))
+).with(Command.provide(CliStore.layer))

@@ -11,7 +11,7 @@ import * as Rearm from "@waybill/store/recovery/Rearm"
 import * as TimeTravel from "@waybill/store/operations/TimeTravel"
 import * as Users from "@waybill/store/users/Users"
 import { Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import { CommandRefused } from "../../process/CommandRefused.ts"
 import * as Version from "../../process/Version.ts"
 import * as CellFlags from "../cells/CellFlags.ts"
@@ -22,14 +22,11 @@ import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 import { follow } from "../cells/follow.ts"
+import * as Options from "../Options.ts"
 
 const stream = DataCommand.command(
-  "stream",
-  "Show the history of an object, now or at a time",
   {
-    id: Argument.String("id").pipe(
-      Argument.withDescription("Id of a message, domain, key or other object, or a suppressed address"),
-    ),
+    id: Options.argument("id", "Id of a message, domain, key or other object, or a suppressed address"),
     asOf: Flag.String("as-of").pipe(
       Flag.withSchema(Timestamp.FromIso),
       Flag.withDescription("Show the state at this time: ISO 8601 with an offset or Z"),
@@ -50,7 +47,7 @@ const stream = DataCommand.command(
     else yield* print(id, histories)
     yield* CellsLeftOut.refuse(unreachable)
   },
-).pipe(Command.provide(CliStore.layer))
+).with(Command.provide(CliStore.layer))
 
 const print = Effect.fnUntraced(function* (id: string, histories: ReadonlyArray<TimeTravel.History>) {
   for (const { account_id, events, stream } of histories) {
@@ -69,7 +66,7 @@ const print = Effect.fnUntraced(function* (id: string, histories: ReadonlyArray<
 
 const toJson = ({ events, ...history }: TimeTravel.History) => ({ ...history, events: events.map(LogFile.entryOf) })
 
-const file = Argument.String("file").pipe(Argument.withDescription("A file of JSON lines"))
+const file = Options.argument("file", "A file of JSON lines")
 
 /** Refuses a file that cannot be imported, before a database is opened or created. */
 const requireFile = Effect.fnUntraced(function* (file: string) {
@@ -84,33 +81,29 @@ const openFile = (name: string) =>
       new LogFile.LogFileRefused({ message: `${name}: ${cause instanceof Error ? cause.message : String(cause)}` }),
   })
 
-const exporting = Command.make(
-  "export",
-  { file, json: Output.json },
-  Effect.fn(function* ({ file, json }) {
-    const logs = yield* CellReplays.logs
-    const target = yield* Effect.acquireRelease(openFile(file), ({ close }) => Effect.promise(close))
-    const moves = yield* LogExport.moves(logs)
-    const end = yield* LogExport.end(logs)
-    if (target.last !== undefined && !(yield* LogExport.belongs(logs, target.last)))
-      return yield* new LogFile.LogFileRefused({
-        message: `${file}: the last event of the file, ${target.last.event_id} at position ${target.last.position}, is not in this log; the file belongs to another log`,
-      })
-    if (target.last !== undefined && (yield* LogExport.isErasedSince(logs, target.last)))
-      return yield* new LogFile.LogFileRefused({
-        message: `${file}: an address was erased after this file was written, and the file still contains it; export to a new file and delete this one`,
-      })
-    yield* Effect.promise(target.begin)
-    const before = target.chain.events
-    yield* LogExport.write(logs, target.chain, end, (text) => Effect.promise(() => target.append(text)), moves)
-    const { events, position } = target.chain
-    yield* Output.tell(
-      json,
-      { events, added: events - before, position },
-      `${file} contains ${events} events up to position ${position}, ${events - before} of them new.`,
-    )
-  }, Effect.scoped),
-).pipe(Command.withDescription("Export the log to a file, or continue an earlier export"))
+const exporting = DataCommand.plain({ file, json: Output.json }, function* ({ file, json }) {
+  const logs = yield* CellReplays.logs
+  const target = yield* Effect.acquireRelease(openFile(file), ({ close }) => Effect.promise(close))
+  const moves = yield* LogExport.moves(logs)
+  const end = yield* LogExport.end(logs)
+  if (target.last !== undefined && !(yield* LogExport.belongs(logs, target.last)))
+    return yield* new LogFile.LogFileRefused({
+      message: `${file}: the last event of the file, ${target.last.event_id} at position ${target.last.position}, is not in this log; the file belongs to another log`,
+    })
+  if (target.last !== undefined && (yield* LogExport.isErasedSince(logs, target.last)))
+    return yield* new LogFile.LogFileRefused({
+      message: `${file}: an address was erased after this file was written, and the file still contains it; export to a new file and delete this one`,
+    })
+  yield* Effect.promise(target.begin)
+  const before = target.chain.events
+  yield* LogExport.write(logs, target.chain, end, (text) => Effect.promise(() => target.append(text)), moves)
+  const { events, position } = target.chain
+  yield* Output.tell(
+    json,
+    { events, added: events - before, position },
+    `${file} contains ${events} events up to position ${position}, ${events - before} of them new.`,
+  )
+}).with(Command.provide(CellReplays.layer))
 
 const rebuildAll = Effect.forEach(
   Projections.inCommits,
@@ -123,10 +116,9 @@ const rebuildAll = Effect.forEach(
   { discard: true },
 )
 
-const importing = Command.make(
-  "import",
+const importing = DataCommand.plain(
   { file, cell: CellFlags.cell, json: Output.json },
-  Effect.fn(function* ({ cell, file, json }) {
+  function* ({ cell, file, json }) {
     const [chosen] = Option.isNone(cell) ? [] : yield* CellReplays.chosen(cell)
     const logs = yield* CellReplays.logs
     const [first] = logs
@@ -152,19 +144,15 @@ const importing = Command.make(
       { ...imported, armed, users },
       `Imported ${imported.events} events up to position ${imported.position}, ${imported.already_there} of which existed. Built ${Projections.inCommits.length} read models, ${armed} outbox rows and ${users} users.`,
     )
-  }, Effect.scoped),
-).pipe(Command.withDescription("Import a file into an empty log, or continue an import"))
-
-export const events = Command.make("events").pipe(
-  Command.withDescription("Show, follow, export and import the event log"),
-  Command.withSubcommands([
-    stream,
-    follow,
-    exporting.pipe(Command.provide(CellReplays.layer)),
-    importing.pipe(
-      Command.provide(CellReplays.layerOrMake),
-      // Provided last, so it runs first.
-      Command.provideEffectDiscard(({ file }) => requireFile(file)),
-    ),
-  ]),
+  },
 )
+  .with(Command.provide(CellReplays.layerOrMake))
+  // Provided last, so it runs first.
+  .with(Command.provideEffectDiscard(({ file }) => requireFile(file)))
+
+export const events = DataCommand.group({
+  stream: ["Show the history of an object, now or at a time", stream],
+  follow: ["Print the events of all accounts as lines of JSON, as they are committed", follow],
+  export: ["Export the log to a file, or continue an earlier export", exporting],
+  import: ["Import a file into an empty log, or continue an import", importing],
+})

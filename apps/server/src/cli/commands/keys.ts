@@ -18,8 +18,6 @@ import * as DataCommand from "../DataCommand.ts"
 import * as CliStore from "../CliStore.ts"
 
 const create = DataCommand.record(
-  "create",
-  "Create a key, which is shown once",
   {
     account: AccountArgument.account,
     name: Argument.String("name").pipe(Argument.withSchema(ApiKey.Name)),
@@ -59,8 +57,6 @@ const create = DataCommand.record(
 )
 
 const list = DataCommand.list(
-  "list",
-  "List an account's keys",
   { account: AccountArgument.account },
   ["id", "name", "status", "mode", "last_used_at", "scopes", "prefix"],
   function* ({ account }) {
@@ -71,8 +67,6 @@ const list = DataCommand.list(
 )
 
 const revoke = DataCommand.record(
-  "revoke",
-  "Revoke a key permanently",
   {
     account: AccountArgument.account,
     id: Argument.String("key").pipe(Argument.withSchema(Id.ApiKeyId)),
@@ -89,8 +83,8 @@ const revoke = DataCommand.record(
   },
 )
 
-export const keys = Command.make("keys").pipe(
-  Command.withDescription("API keys"),
-  Command.withSubcommands([create, list, revoke]),
-  Command.provide(CliStore.layer),
-)
+export const keys = DataCommand.group({
+  create: ["Create a key, which is shown once", create],
+  list: ["List an account's keys", list],
+  revoke: ["Revoke a key permanently", revoke],
+}).with(Command.provide(CliStore.layer))

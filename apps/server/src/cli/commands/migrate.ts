@@ -9,11 +9,7 @@ import * as Options from "../Options.ts"
 import * as Output from "../Output.ts"
 
 export const migrate = DataCommand.command(
-  "migrate",
-  "Bring the database's schema up to date",
-  {
-    check: Options.isSet("check", "Only check; fail if migrations are pending"),
-  },
+  { check: Options.isSet("check", "Only check; fail if migrations are pending") },
   function* ({ check, json }) {
     const { url } = yield* Postgres
     const { applied, pending } = yield* check ? Migrations.check(url) : Migrations.migrate(url)
@@ -22,9 +18,10 @@ export const migrate = DataCommand.command(
       return yield* new CheckDiffers({ message: `${pending.length} pending: ${pending.join(", ")}` })
     }
   },
-).pipe(
-  // A check does not create an embedded Postgres.
-  Command.provide(({ check }) =>
-    Layer.unwrap(Effect.map(Settings.load, check ? Postgres.layer : Postgres.layerOrMake)),
-  ),
 )
+  // A check does not create an embedded Postgres.
+  .with(
+    Command.provide(({ check }) =>
+      Layer.unwrap(Effect.map(Settings.load, check ? Postgres.layer : Postgres.layerOrMake)),
+    ),
+  )

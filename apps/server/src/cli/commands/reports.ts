@@ -17,7 +17,7 @@ export const RETRY_DEADLINE_MS = 30_000
 /** Heap of the thread that `reports retry` parses a report on. */
 export const RETRY_MEMORY_MB = 1024
 
-const id = Argument.String("id").pipe(Argument.withDescription("Id of the unread report, rep_…"))
+const id = Options.argument("id", "Id of the unread report, rep_…")
 
 const find = Effect.fnUntraced(function* (id: string) {
   const report = yield* UnreadReports.find(id)
@@ -26,13 +26,8 @@ const find = Effect.fnUntraced(function* (id: string) {
 })
 
 const list = DataCommand.command(
-  "list",
-  "List the reports that are kept because their parsing was ended",
   {
-    account: Argument.String("account").pipe(
-      Argument.withDescription("Id of the account, acc_…; all accounts if left out"),
-      Argument.optional,
-    ),
+    account: Options.argument("account", "Id of the account, acc_…; all accounts if left out").pipe(Argument.optional),
   },
   function* ({ account, json }) {
     const columns = ["id", "received_at", "address", "reason", "size_bytes", "email_id", "account_id"]
@@ -42,20 +37,19 @@ const list = DataCommand.command(
   },
 )
 
-const show = Command.make(
-  "show",
+const show = DataCommand.plain(
   {
     id,
     raw: Options.isSet("raw", "Write the bytes as they arrived; only into a file or a pipe"),
   },
-  Effect.fn(function* ({ id, raw }) {
+  function* ({ id, raw }) {
     if (raw && process.stdout.isTTY)
       return yield* new CommandRefused({ message: "--raw does not write to a terminal: redirect it into a file" })
     const { bytes } = yield* find(id)
     if (raw) return yield* Output.write(bytes)
     yield* Output.sayLines(new TextDecoder().decode(bytes).replaceAll("\r\n", "\n"))
-  }),
-).pipe(Command.withDescription("Show an unread report with its control characters escaped"))
+  },
+)
 
 /** Parser of one thread with a longer deadline than that of the service. */
 const slowPool = Effect.acquireRelease(
@@ -71,63 +65,53 @@ const slowPool = Effect.acquireRelease(
   (pool) => Effect.promise(() => pool.end()),
 )
 
-const retry = Command.make(
-  "retry",
-  { id, json: Output.json },
-  Effect.fn(function* ({ id: reportId, json }) {
-    const { account_id, address, bytes, email_id, id, recipient_index, scope } = yield* find(reportId)
-    const parsed = yield* Report.parse(bytes, account_id).pipe(
-      Effect.provideService(Parser.Pool, yield* slowPool),
-      Effect.catchTag("NotAReport", ({ reason }) => Effect.succeed(reason)),
-      Effect.mapError(
-        (error) =>
-          new CommandRefused({
-            message: `${id} could not be parsed (${error._tag === "Busy" ? "busy" : error.why}) and is still kept`,
-          }),
-      ),
-    )
-    const about = {
-      account_id,
-      address,
-      emailId: email_id,
-      recipientIndex: recipient_index,
-      ...(scope === null ? {} : { scope }),
-    }
-    const events =
-      typeof parsed === "string"
-        ? 0
-        : yield* Effect.mapError(
-            recordReport(about, parsed),
-            () =>
-              new CommandRefused({ message: `${email_id} is being delivered; try again later. ${id} is still kept` }),
-          )
-    // Removed last: if a retry is stopped before, the next one records nothing twice, since a known fact adds no event.
-    yield* UnreadReports.remove(account_id, id)
-    const reason = typeof parsed === "string" ? parsed : null
-    yield* json
-      ? Output.printJson({ id, email_id, events, not_a_report: reason })
-      : Output.say(
-          reason === null
-            ? `${events} events were recorded for ${email_id}; ${id} is removed.`
-            : `${id} is not a report (${reason}) and is removed.`,
+const retry = DataCommand.plain({ id, json: Output.json }, function* ({ id: reportId, json }) {
+  const { account_id, address, bytes, email_id, id, recipient_index, scope } = yield* find(reportId)
+  const parsed = yield* Report.parse(bytes, account_id).pipe(
+    Effect.provideService(Parser.Pool, yield* slowPool),
+    Effect.catchTag("NotAReport", ({ reason }) => Effect.succeed(reason)),
+    Effect.mapError(
+      (error) =>
+        new CommandRefused({
+          message: `${id} could not be parsed (${error._tag === "Busy" ? "busy" : error.why}) and is still kept`,
+        }),
+    ),
+  )
+  const about = {
+    account_id,
+    address,
+    emailId: email_id,
+    recipientIndex: recipient_index,
+    ...(scope === null ? {} : { scope }),
+  }
+  const events =
+    typeof parsed === "string"
+      ? 0
+      : yield* Effect.mapError(
+          recordReport(about, parsed),
+          () => new CommandRefused({ message: `${email_id} is being delivered; try again later. ${id} is still kept` }),
         )
-  }, Effect.scoped),
-).pipe(
-  Command.withDescription("Parse an unread report again with a longer deadline, record what it says and remove it"),
-)
+  // Removed last: if a retry is stopped before, the next one records nothing twice, since a known fact adds no event.
+  yield* UnreadReports.remove(account_id, id)
+  const reason = typeof parsed === "string" ? parsed : null
+  yield* json
+    ? Output.printJson({ id, email_id, events, not_a_report: reason })
+    : Output.say(
+        reason === null
+          ? `${events} events were recorded for ${email_id}; ${id} is removed.`
+          : `${id} is not a report (${reason}) and is removed.`,
+      )
+})
 
-const remove = Command.make(
-  "remove",
-  { id },
-  Effect.fn(function* ({ id: reportId }) {
-    const { account_id, id } = yield* find(reportId)
-    yield* UnreadReports.remove(account_id, id)
-    yield* Output.say(`${id} is removed.`)
-  }),
-).pipe(Command.withDescription("Remove an unread report without reading it"))
+const remove = DataCommand.plain({ id }, function* ({ id: reportId }) {
+  const { account_id, id } = yield* find(reportId)
+  yield* UnreadReports.remove(account_id, id)
+  yield* Output.say(`${id} is removed.`)
+})
 
-export const reports = Command.make("reports").pipe(
-  Command.withDescription("Unread reports: bounces and complaints whose parsing was ended"),
-  Command.withSubcommands([list, show, retry, remove]),
-  Command.provide(CliStore.layer),
-)
+export const reports = DataCommand.group({
+  list: ["List the reports that are kept because their parsing was ended", list],
+  show: ["Show an unread report with its control characters escaped", show],
+  retry: ["Parse an unread report again with a longer deadline, record what it says and remove it", retry],
+  remove: ["Remove an unread report without reading it", remove],
+}).with(Command.provide(CliStore.layer))

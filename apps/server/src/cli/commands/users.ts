@@ -5,7 +5,7 @@ import * as Members from "@waybill/store/readmodels/Members"
 import * as SecondFactors from "@waybill/store/users/SecondFactors"
 import * as Users from "@waybill/store/users/Users"
 import { Effect, Option, Redacted } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Command } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import { CommandRefused } from "../../process/CommandRefused.ts"
 import * as NewIds from "../../process/NewIds.ts"
@@ -18,7 +18,7 @@ import * as CliStore from "../CliStore.ts"
 /** Random bytes of a password: impossible to guess, and short enough to copy by hand. */
 const PASSWORD_BYTES = 18
 
-const user = Argument.String("user").pipe(Argument.withDescription("User id, usr_…, or email address"))
+const user = Options.argument("user", "User id, usr_…, or email address")
 
 const find = Effect.fnUntraced(function* (named: string) {
   const matches = yield* named.includes("@")
@@ -44,7 +44,7 @@ const record = Effect.fnUntraced(function* (id: Id.UserId, decide: typeof Team.s
   yield* store.commit(Team, { account_id, stream_id: Team.STREAM_ID }, decide(yield* NewIds.now, id))
 })
 
-const list = DataCommand.command("list", "List users of the dashboard and their accounts", {}, function* ({ json }) {
+const list = DataCommand.command({}, function* ({ json }) {
   const columns = ["email", "name", "role", "status", "operator", "id", "account_id"]
   const { missing, rows } = yield* Users.list()
   yield* Output.print(rows, { json, columns })
@@ -52,8 +52,6 @@ const list = DataCommand.command("list", "List users of the dashboard and their 
 })
 
 const operator = DataCommand.record(
-  "operator",
-  "Give or remove the operator role, which manages the instance in the dashboard",
   {
     user,
     on: Options.isSet("on", "Make the user an operator"),
@@ -67,47 +65,39 @@ const operator = DataCommand.record(
   },
 )
 
-const password = DataCommand.record(
-  "password",
-  "Set a new password for a user and end their sessions",
-  { user },
-  function* ({ json, user }) {
-    const { email, id } = yield* find(user)
-    yield* record(id, Team.setPassword)
-    const newPassword = Buffer.from(SecureRandom.randomBytesUnsafe(PASSWORD_BYTES)).toString("base64url")
-    yield* Users.setPassword(id, Redacted.make(newPassword))
-    if (!json)
-      yield* Output.say(
-        "New password, shown once. Share it over a secure channel. All sessions of the user have ended.",
-      )
-    return { id, email, password: newPassword }
-  },
-)
+const password = DataCommand.record({ user }, function* ({ json, user }) {
+  const { email, id } = yield* find(user)
+  yield* record(id, Team.setPassword)
+  const newPassword = Buffer.from(SecureRandom.randomBytesUnsafe(PASSWORD_BYTES)).toString("base64url")
+  yield* Users.setPassword(id, Redacted.make(newPassword))
+  if (!json)
+    yield* Output.say("New password, shown once. Share it over a secure channel. All sessions of the user have ended.")
+  return { id, email, password: newPassword }
+})
 
-const resetFactors = DataCommand.record(
-  "reset-factors",
-  "Remove a user's authenticator, passkeys and link to the identity provider, and end their sessions",
-  { user },
-  function* ({ json, user }) {
-    const { email, id } = yield* find(user)
-    const had = yield* SecondFactors.of(id)
-    const hasAny = had.authenticator || had.passkeys > 0 || had.provider
-    if (hasAny) {
-      yield* record(id, Team.removeFactors)
-      yield* SecondFactors.remove(id)
-    }
-    if (!json)
-      yield* Output.say(
-        hasAny
-          ? "Removed. The user now signs in with the password only. All sessions of the user have ended."
-          : "Nothing to remove: the user signs in with the password only.",
-      )
-    return { id, email, ...had }
-  },
-)
+const resetFactors = DataCommand.record({ user }, function* ({ json, user }) {
+  const { email, id } = yield* find(user)
+  const had = yield* SecondFactors.of(id)
+  const hasAny = had.authenticator || had.passkeys > 0 || had.provider
+  if (hasAny) {
+    yield* record(id, Team.removeFactors)
+    yield* SecondFactors.remove(id)
+  }
+  if (!json)
+    yield* Output.say(
+      hasAny
+        ? "Removed. The user now signs in with the password only. All sessions of the user have ended."
+        : "Nothing to remove: the user signs in with the password only.",
+    )
+  return { id, email, ...had }
+})
 
-export const users = Command.make("users").pipe(
-  Command.withDescription("Manage users of the dashboard"),
-  Command.withSubcommands([list, operator, password, resetFactors]),
-  Command.provide(CliStore.layer),
-)
+export const users = DataCommand.group({
+  list: ["List users of the dashboard and their accounts", list],
+  operator: ["Give or remove the operator role, which manages the instance in the dashboard", operator],
+  password: ["Set a new password for a user and end their sessions", password],
+  "reset-factors": [
+    "Remove a user's authenticator, passkeys and link to the identity provider, and end their sessions",
+    resetFactors,
+  ],
+}).with(Command.provide(CliStore.layer))

@@ -14,7 +14,7 @@ import * as DataCommand from "../DataCommand.ts"
 import * as Ips from "./IpsCommand.ts"
 
 const ehlo = Options.text("ehlo", "Name of the address in EHLO, which must lead back to it; none is that of the host")
-const poolName = Flag.String("pool").pipe(Flag.withDescription("Pool of the address"))
+const poolName = Options.required("pool", "Pool of the address")
 const site = Options.text("site", "Provider, such as google.com, or the servers of a domain; all mail if left out")
 
 const COLUMNS = ["address", "pool", "today", "paused", "names", "blocklists", "warm_up", "ehlo", "hosts"]
@@ -47,8 +47,6 @@ const viewOf = Effect.fnUntraced(function* (address: string) {
 const ehloOf = (text: string) => (text === Ips.NONE ? Effect.succeed(null) : Ips.nameOf(text))
 
 export const add = DataCommand.record(
-  "add",
-  "Add an address of a worker host, from which mail is sent within 10 seconds",
   {
     address: Ips.addressArgument,
     pool: poolName.pipe(Flag.withDefault(DEFAULT_POOL)),
@@ -72,8 +70,6 @@ export const add = DataCommand.record(
 )
 
 export const list = DataCommand.list(
-  "list",
-  "List the addresses with their plan, mails of today, pauses and checks",
   {},
   COLUMNS,
   function* () {
@@ -83,8 +79,6 @@ export const list = DataCommand.list(
 )
 
 export const change = DataCommand.record(
-  "change",
-  "Change the pool, the name or the warm-up of an address",
   {
     address: Ips.addressArgument,
     pool: poolName.pipe(Flag.optional),
@@ -108,27 +102,17 @@ export const change = DataCommand.record(
   row,
 )
 
-export const remove = DataCommand.record(
-  "remove",
-  "Remove an address; its pool stays",
-  { address: Ips.addressArgument },
-  function* ({ address: text }) {
-    const address = yield* Ips.addressOf(text)
-    if (!(yield* SourceAddresses.remove(address))) return yield* Ips.unknownAddress(address)
-    return { address, removed: true }
-  },
-)
+export const remove = DataCommand.record({ address: Ips.addressArgument }, function* ({ address: text }) {
+  const address = yield* Ips.addressOf(text)
+  if (!(yield* SourceAddresses.remove(address))) return yield* Ips.unknownAddress(address)
+  return { address, removed: true }
+})
 
 export const pause = DataCommand.record(
-  "pause",
-  "Send nothing from an address until it is resumed",
   {
     address: Ips.addressArgument,
     site,
-    reason: Flag.String("reason").pipe(
-      Flag.withDescription("Remark for operators"),
-      Flag.withDefault("by an operator"),
-    ),
+    reason: Options.required("reason", "Remark for operators").pipe(Flag.withDefault("by an operator")),
   },
   function* ({ address: text, reason, site }) {
     const address = yield* Ips.addressOf(text)
@@ -145,8 +129,6 @@ export const pause = DataCommand.record(
 )
 
 export const resume = DataCommand.record(
-  "resume",
-  "End the pauses of an address, also those after a block",
   { address: Ips.addressArgument, site },
   function* ({ address: text, site }) {
     const address = yield* Ips.addressOf(text)
@@ -157,21 +139,15 @@ export const resume = DataCommand.record(
   row,
 )
 
-export const check = DataCommand.list(
-  "check",
-  "Check PTR records, names and blocklists of all addresses now",
-  {},
-  ["address", "check", "status", "result"],
-  function* () {
-    const settings = yield* Settings.load
-    const name = Option.getOrElse(settings.ehloName, hostname)
-    const dns = Dns.Dns.layer(settings.dnsServers.length === 0 ? {} : { servers: settings.dnsServers })
-    yield* checkSources({ name, blocklists: settings.blocklists }).pipe(Effect.provide(dns))
-    const views = yield* addressViews
-    const rows = views.flatMap(({ address, listings, names }) => [
-      { address, check: "names", status: names?.status, result: names?.result },
-      ...listings.map(({ result, status, zone }) => ({ address, check: zone, status, result })),
-    ])
-    return rows
-  },
-)
+export const check = DataCommand.list({}, ["address", "check", "status", "result"], function* () {
+  const settings = yield* Settings.load
+  const name = Option.getOrElse(settings.ehloName, hostname)
+  const dns = Dns.Dns.layer(settings.dnsServers.length === 0 ? {} : { servers: settings.dnsServers })
+  yield* checkSources({ name, blocklists: settings.blocklists }).pipe(Effect.provide(dns))
+  const views = yield* addressViews
+  const rows = views.flatMap(({ address, listings, names }) => [
+    { address, check: "names", status: names?.status, result: names?.result },
+    ...listings.map(({ result, status, zone }) => ({ address, check: zone, status, result })),
+  ])
+  return rows
+})

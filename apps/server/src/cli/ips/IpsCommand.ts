@@ -4,16 +4,13 @@ import type { WarmUp as StoredWarmUp } from "@waybill/store/sources/SourceAddres
 import * as WarmUpPlans from "@waybill/store/sources/WarmUpPlans"
 import * as SourcePools from "@waybill/store/sources/SourcePools"
 import { Clock, Effect, Option, Result } from "effect"
-import { Argument, Flag } from "effect/cli"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { CommandRefused } from "../../process/CommandRefused.ts"
 import * as Options from "../Options.ts"
 
 export const refuse = (message: string) => Effect.fail(new CommandRefused({ message }))
 
-export const addressArgument = Argument.String("address").pipe(
-  Argument.withDescription("IPv4 or IPv6 address of a worker host"),
-)
+export const addressArgument = Options.argument("address", "IPv4 or IPv6 address of a worker host")
 
 /** Returns the one spelling of an address. */
 export const addressOf = (text: string) =>
@@ -51,9 +48,9 @@ export const poolOf = Effect.fnUntraced(function* (name: string) {
   return yield* refuse(`There is no pool ${name}. ${known}; \`waybill ips add\` makes one.`)
 })
 
-export const planFlag = Flag.String("plan").pipe(
-  Flag.withDescription(`Warm-up plan: ${WarmUp.STANDARD_NAME}, one of \`waybill ips plans list\`, or none`),
-  Flag.optional,
+export const planFlag = Options.text(
+  "plan",
+  `Warm-up plan: ${WarmUp.STANDARD_NAME}, one of \`waybill ips plans list\`, or none`,
 )
 export const dayFlag = Options.int("day", "Day of the plan that today is; 1 if left out")
 

@@ -3,7 +3,6 @@ import * as SourceAddress from "@waybill/mail/source/SourceAddress"
 import * as WarmUp from "@waybill/mail/source/WarmUp"
 import * as WarmUpPlans from "@waybill/store/sources/WarmUpPlans"
 import { Effect, Schema } from "effect"
-import { Argument, Command } from "effect/cli"
 import { readFileSync } from "node:fs"
 import * as Settings from "../../settings/Settings.ts"
 import { readSiteRules } from "../../sources/readSiteRules.ts"
@@ -11,57 +10,45 @@ import { CommandRefused } from "../../process/CommandRefused.ts"
 import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as Ips from "./IpsCommand.ts"
+import * as Options from "../Options.ts"
 
 const STANDARD_INPUT = 0
 const ANY = WarmUp.ANY_PROVIDER
 
-const name = Argument.String("name").pipe(Argument.withDescription("Name of the plan"))
+const name = Options.argument("name", "Name of the plan")
 
-const list = DataCommand.list(
-  "list",
-  "List the plans with the mails per provider of their first and last day",
-  {},
-  ["name", "days", "first", "last"],
-  function* () {
-    const own = yield* WarmUpPlans.list()
-    const all = [{ name: WarmUp.STANDARD_NAME, plan: WarmUp.STANDARD }, ...own]
-    return all.map(({ name, plan }) => {
-      const { days } = Schema.decodeUnknownSync(WarmUp.Plan)(plan)
-      return {
-        name,
-        days: days.length,
-        first: days[0]?.[ANY],
-        last: days.at(-1)?.[ANY],
-      }
-    })
-  },
-)
-
-const show = DataCommand.command(
-  "show",
-  "Show the table of a plan; * is each provider that a day does not name",
-  { name },
-  function* ({ json, name }) {
-    const own = (yield* WarmUpPlans.list()).find((plan) => plan.name === name)?.plan
-    const plan = own ?? (name === WarmUp.STANDARD_NAME ? WarmUp.STANDARD : undefined)
-    if (plan === undefined) return yield* unknown(name)
+const list = DataCommand.list({}, ["name", "days", "first", "last"], function* () {
+  const own = yield* WarmUpPlans.list()
+  const all = [{ name: WarmUp.STANDARD_NAME, plan: WarmUp.STANDARD }, ...own]
+  return all.map(({ name, plan }) => {
     const { days } = Schema.decodeUnknownSync(WarmUp.Plan)(plan)
-    const providers = [...new Set(days.flatMap((day) => Object.keys(day)))].toSorted()
-    yield* json
-      ? Output.printJson({ days }, 2)
-      : Output.print(
-          days.map((day, at) => ({ day: at + 1, ...day })),
-          { json, columns: ["day", ...providers] },
-        )
-  },
-)
+    return {
+      name,
+      days: days.length,
+      first: days[0]?.[ANY],
+      last: days.at(-1)?.[ANY],
+    }
+  })
+})
+
+const show = DataCommand.command({ name }, function* ({ json, name }) {
+  const own = (yield* WarmUpPlans.list()).find((plan) => plan.name === name)?.plan
+  const plan = own ?? (name === WarmUp.STANDARD_NAME ? WarmUp.STANDARD : undefined)
+  if (plan === undefined) return yield* unknown(name)
+  const { days } = Schema.decodeUnknownSync(WarmUp.Plan)(plan)
+  const providers = [...new Set(days.flatMap((day) => Object.keys(day)))].toSorted()
+  yield* json
+    ? Output.printJson({ days }, 2)
+    : Output.print(
+        days.map((day, at) => ({ day: at + 1, ...day })),
+        { json, columns: ["day", ...providers] },
+      )
+})
 
 const add = DataCommand.record(
-  "add",
-  "Add a plan, or replace one of your own; addresses that use it follow the new one",
   {
     name,
-    file: Argument.String("file").pipe(Argument.withDescription("JSON file with the days; - is standard input")),
+    file: Options.argument("file", "JSON file with the days; - is standard input"),
   },
   function* ({ file, name }) {
     yield* Ips.checkName("plan", name)
@@ -88,7 +75,7 @@ const add = DataCommand.record(
   },
 )
 
-const remove = DataCommand.record("remove", "Remove a plan that no address uses", { name }, function* ({ name }) {
+const remove = DataCommand.record({ name }, function* ({ name }) {
   const plan = (yield* WarmUpPlans.list()).find((each) => each.name === name)
   if (plan === undefined) return yield* unknown(name)
   if (!(yield* WarmUpPlans.remove(name)))
@@ -98,7 +85,9 @@ const remove = DataCommand.record("remove", "Remove a plan that no address uses"
 
 const unknown = (name: string) => Ips.refuse(`There is no plan ${name}. \`waybill ips plans list\` shows all.`)
 
-export const plans = Command.make("plans").pipe(
-  Command.withDescription("Warm-up plans: mails per day and provider from a new address"),
-  Command.withSubcommands([list, show, add, remove]),
-)
+export const plans = DataCommand.group({
+  list: ["List the plans with the mails per provider of their first and last day", list],
+  show: ["Show the table of a plan; * is each provider that a day does not name", show],
+  add: ["Add a plan, or replace one of your own; addresses that use it follow the new one", add],
+  remove: ["Remove a plan that no address uses", remove],
+})

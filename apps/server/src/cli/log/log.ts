@@ -1,8 +1,8 @@
-import { Command } from "effect/cli"
 import { rotateKey } from "./rotateKey.ts"
 import { verify } from "./verify.ts"
+import * as DataCommand from "../DataCommand.ts"
 
-export const log = Command.make("log").pipe(
-  Command.withDescription("The signed log that receipts are proved by"),
-  Command.withSubcommands([verify, rotateKey]),
-)
+export const log = DataCommand.group({
+  verify: ["Read all hashes of a log over HTTP and compare them with its signed head", verify],
+  "rotate-key": ["Make a new key for the log; the former one signs beside it for a while", rotateKey],
+})

@@ -1,21 +1,11 @@
-import { Secrets } from "@waybill/store/secrets/Secrets"
 import * as LogKeys from "@waybill/store/transparency/LogKeys"
 import * as SignedNote from "@waybill/store/transparency/SignedNote"
-import { Duration, Effect, Layer } from "effect"
+import { Duration } from "effect"
 import { Command, Flag } from "effect/cli"
-import * as InstanceKeys from "../../installation/InstanceKeys.ts"
-import * as Settings from "../../settings/Settings.ts"
 import * as CliStore from "../CliStore.ts"
 import * as DataCommand from "../DataCommand.ts"
 
-const sealed = Secrets.layer.pipe(
-  Layer.provideMerge(Layer.unwrap(Effect.map(Settings.load, InstanceKeys.instanceKey))),
-  Layer.provideMerge(CliStore.layer),
-)
-
 export const rotateKey = DataCommand.record(
-  "rotate-key",
-  "Make a new key for the log; the former one signs beside it for a while",
   {
     overlap: Flag.Int("overlap").pipe(
       Flag.withDescription("Minutes for which the former key signs too; by default seven days"),
@@ -28,4 +18,4 @@ export const rotateKey = DataCommand.record(
     const key = SignedNote.publicPart(public_key)
     return { key, began_at, former_key_ends_at: former?.ends_at ?? null }
   },
-).pipe(Command.provide(sealed))
+).with(Command.provide(CliStore.sealed))

@@ -1,5 +1,4 @@
 import { Effect, Option } from "effect"
-import { Flag } from "effect/cli"
 import { type CheckDiffers, CommandRefused } from "../../process/CommandRefused.ts"
 import * as Settings from "../../settings/Settings.ts"
 import * as Options from "../Options.ts"
@@ -11,13 +10,12 @@ const UNPINNED =
   "The keys are those that the instance names itself, so whoever controls its address could have made this log. Name a key that you have from elsewhere with --key."
 
 export const verify = DataCommand.list(
-  "verify",
-  "Read all hashes of a log over HTTP and compare them with its signed head",
   {
     url: Options.text("url", "Address of the instance; by default the one that the settings of this one give"),
-    key: Flag.String("key").pipe(
-      Flag.withDescription("Key that must have signed, name+hash+base64; by default those that the instance names"),
-      Flag.between(0, 100),
+    key: Options.several(
+      "key",
+      "Key that must have signed, name+hash+base64; by default those that the instance names",
+      100,
     ),
   },
   ["origin", "size", "root"],

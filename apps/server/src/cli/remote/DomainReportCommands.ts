@@ -1,12 +1,12 @@
 import { Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import * as DataCommand from "../DataCommand.ts"
 import * as Options from "../Options.ts"
 import * as Output from "../Output.ts"
 import { ApiClient, call } from "./ApiClient.ts"
 
 const flags = {
-  name: Argument.String("domain").pipe(Argument.withDescription("Domain name, such as news.example.com")),
+  name: Options.argument("domain", "Domain name, such as news.example.com"),
   days: Options.int("days", "Days up to today that are counted; 30 by default"),
   unverified: Flag.Boolean("unverified").pipe(
     Flag.withDefault(false),
@@ -55,8 +55,6 @@ const SOURCE_COLUMNS = [
 ]
 
 export const dmarc = DataCommand.told(
-  "dmarc",
-  "Show who sends mail in the name of a domain",
   flags,
   function* ({ days, name, unverified }) {
     return yield* call((client) => client.domains.dmarc(name, queryOf(days, unverified)))
@@ -71,14 +69,12 @@ export const dmarc = DataCommand.told(
     }))
     yield* Output.print(rows, { json: false, columns: SOURCE_COLUMNS })
   }),
-).pipe(Command.provide(ApiClient.layer))
+).with(Command.provide(ApiClient.layer))
 
 const POLICY_COLUMNS = ["policy", "succeeded", "failed", "last_day"]
 const FAILURE_COLUMNS = ["policy", "failure", "server", "sessions", "reporters", "last_day"]
 
 export const tls = DataCommand.told(
-  "tls",
-  "Show whether other mail servers can deliver to a domain with TLS",
   flags,
   function* ({ days, name, unverified }) {
     return yield* call((client) => client.domains.tls(name, queryOf(days, unverified)))
@@ -91,4 +87,4 @@ export const tls = DataCommand.told(
     const rows = reports.failures.map((failure) => ({ ...failure, reporters: failure.reporters.join(", ") }))
     yield* Output.print(rows, { json: false, columns: FAILURE_COLUMNS })
   }),
-).pipe(Command.provide(ApiClient.layer))
+).with(Command.provide(ApiClient.layer))

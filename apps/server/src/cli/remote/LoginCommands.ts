@@ -38,57 +38,42 @@ const askKey = Effect.gen(function* () {
   return (yield* IsInteractive) ? yield* Prompt.run(Prompt.Password({ message: "API key (wb_…)" })) : yield* readKey
 })
 
-export const login = DataCommand.command(
-  "login",
-  "Store the address of an instance and an API key, after checking them",
-  { url, key },
-  function* ({ json, key, url }) {
-    const address = yield* Credentials.parseUrl(Option.isSome(url) ? url.value : yield* askUrl)
-    const credentials = { url: address, key: Option.isSome(key) ? key.value : yield* askKey }
-    const { client } = yield* ApiClient.connect(credentials)
-    const account = yield* ApiClient.attempt(() => client.account.get())
-    const path = yield* Credentials.save(credentials)
-    if (Credentials.isExposed(address))
-      yield* Output.complain(`waybill: ${address} is not encrypted. Others on the network can read the key.`)
-    const said = `Logged in to ${account.name} (${account.id}) at ${address}. Stored in ${path}.`
-    yield* Output.tell(json, { url: address, account_id: account.id, account: account.name }, said)
-  },
-).pipe(
+export const login = DataCommand.command({ url, key }, function* ({ json, key, url }) {
+  const address = yield* Credentials.parseUrl(Option.isSome(url) ? url.value : yield* askUrl)
+  const credentials = { url: address, key: Option.isSome(key) ? key.value : yield* askKey }
+  const { client } = yield* ApiClient.connect(credentials)
+  const account = yield* ApiClient.attempt(() => client.account.get())
+  const path = yield* Credentials.save(credentials)
+  if (Credentials.isExposed(address))
+    yield* Output.complain(`waybill: ${address} is not encrypted. Others on the network can read the key.`)
+  const said = `Logged in to ${account.name} (${account.id}) at ${address}. Stored in ${path}.`
+  yield* Output.tell(json, { url: address, account_id: account.id, account: account.name }, said)
+}).with(
   Command.withExamples([
     { command: "waybill login --url https://mail.example.com", description: "Asks for the key" },
     { command: "waybill login --url https://mail.example.com < key.txt", description: "In a script" },
   ]),
 )
 
-export const logout = DataCommand.command(
-  "logout",
-  "Remove the stored address and key; the key itself keeps working",
-  {},
-  function* ({ json }) {
-    const file = yield* Credentials.file
-    const removed = yield* Credentials.remove
-    yield* Output.tell(json, { file, removed }, removed ? `Removed ${file}.` : "You were not logged in.")
-  },
-)
+export const logout = DataCommand.command({}, function* ({ json }) {
+  const file = yield* Credentials.file
+  const removed = yield* Credentials.remove
+  yield* Output.tell(json, { file, removed }, removed ? `Removed ${file}.` : "You were not logged in.")
+})
 
-export const whoami = DataCommand.record(
-  "whoami",
-  "Show the account and the permissions of the key that commands use",
-  {},
-  function* () {
-    const credentials = yield* Credentials.load
-    const { client, url } = yield* ApiClient.connect(credentials)
-    const [account, session] = yield* ApiClient.attempt(() => Promise.all([client.account.get(), client.session.get()]))
-    return {
-      url,
-      profile: credentials.profile,
-      account_id: account.id,
-      account: account.name,
-      plan: account.plan,
-      key_id: session.actor.id,
-      key: `${ApiKeySecret.prefixOf(Redacted.value(credentials.key) as ApiKeySecret.ApiKeySecret)}…`,
-      scopes: session.scopes,
-      domain: session.domain,
-    }
-  },
-)
+export const whoami = DataCommand.record({}, function* () {
+  const credentials = yield* Credentials.load
+  const { client, url } = yield* ApiClient.connect(credentials)
+  const [account, session] = yield* ApiClient.attempt(() => Promise.all([client.account.get(), client.session.get()]))
+  return {
+    url,
+    profile: credentials.profile,
+    account_id: account.id,
+    account: account.name,
+    plan: account.plan,
+    key_id: session.actor.id,
+    key: `${ApiKeySecret.prefixOf(Redacted.value(credentials.key) as ApiKeySecret.ApiKeySecret)}…`,
+    scopes: session.scopes,
+    domain: session.domain,
+  }
+})

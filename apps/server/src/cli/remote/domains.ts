@@ -10,6 +10,7 @@ import * as Output from "../Output.ts"
 import * as OutputStyle from "../OutputStyle.ts"
 import { ApiClient, call } from "./ApiClient.ts"
 import * as DomainReportCommands from "./DomainReportCommands.ts"
+import * as ApiCommand from "./ApiCommand.ts"
 
 const COLUMNS = ["name", "status", "dns", "created_at", "verified_at", "last_checked_at"]
 const RECORD_COLUMNS = ["type", "name", "zone_host", "value", "required", "status", "error"]
@@ -17,7 +18,7 @@ const RECORD_COLUMNS = ["type", "name", "zone_host", "value", "required", "statu
 /** The commands that read or change the database of an instance, and are loaded only then. */
 const inDatabase = Effect.promise(() => import("../commands/DomainTransports.ts"))
 
-const name = Argument.String("domain").pipe(Argument.withDescription("Domain name, such as news.example.com"))
+const name = Options.argument("domain", "Domain name, such as news.example.com")
 
 /** Shows a check, which a person repeats until nothing is missing: then the records say nothing new. */
 const showCheck = Effect.fnUntraced(function* (domain: T.Domain) {
@@ -84,47 +85,26 @@ const showRecord = Effect.fnUntraced(function* (record: T.DnsRecord, style: Outp
 })
 
 /** Makes a command that shows a domain, which the API returns. */
-const one = <const Name extends string>(
-  command: Name,
-  description: string,
-  ask: (client: T.Waybill, name: string) => Promise<T.Domain>,
-  tell = show,
-) =>
+const one = (ask: (client: T.Waybill, name: string) => Promise<T.Domain>, tell = show) =>
   DataCommand.told(
-    command,
-    description,
     { name },
     function* ({ name }) {
       return yield* call((client) => ask(client, name))
     },
     tell,
-  ).pipe(Command.provide(ApiClient.layer))
+  ).with(Command.provide(ApiClient.layer))
 
-const add = one("add", "Add a domain and show the DNS records to publish", (client, name) => client.domains.add(name))
-const get = one("get", "Show a domain and its DNS records as last checked", (client, name) => client.domains.get(name))
-const verify = one(
-  "verify",
-  "Check the DNS records of a domain now",
-  (client, name) => client.domains.verify(name),
-  showCheck,
-)
-const rotateDkim = one(
-  "rotate-dkim",
-  "Make a new DKIM key and show the record to publish; the old one signs until it is found",
-  (client, name) => client.domains.rotateDkim(name),
-  showRecords,
-)
+const add = one((client, name) => client.domains.add(name))
+const get = one((client, name) => client.domains.get(name))
+const verify = one((client, name) => client.domains.verify(name), showCheck)
+const rotateDkim = one((client, name) => client.domains.rotateDkim(name), showRecords)
 
-const remove = DataCommand.record("remove", "Delete a domain", { name }, function* ({ name }) {
-  return yield* call((client) => client.domains.remove(name))
-}).pipe(Command.provide(ApiClient.layer))
+const remove = ApiCommand.record({ name }, ({ domains }, { name }) => domains.remove(name)).with(
+  Command.provide(ApiClient.layer),
+)
 
 const list = DataCommand.command(
-  "list",
-  "List the domains; with --account, those in the database with their transports",
-  {
-    account: Options.account.pipe(Flag.withDescription("For operators: read the database, for this account")),
-  },
+  { account: Options.account.pipe(Flag.withDescription("For operators: read the database, for this account")) },
   function* ({ account, json }) {
     if (Option.isSome(account)) return yield* (yield* inDatabase).list(account, json)
     const { data } = yield* Effect.provide(
@@ -139,11 +119,9 @@ const list = DataCommand.command(
 )
 
 const transport = DataCommand.command(
-  "transport",
-  "For operators, in the database: set the transport; default restores that of the instance",
   {
     account: Options.account,
-    domain: Argument.String("domain").pipe(Argument.withDescription("Domain name or id, dom_…")),
+    domain: Options.argument("domain", "Domain name or id, dom_…"),
     transport: Argument.Literals("transport", [...TransportName.NAMES, "default"]),
   },
   function* ({ json, ...choice }) {
@@ -151,17 +129,17 @@ const transport = DataCommand.command(
   },
 )
 
-export const domains = Command.make("domains").pipe(
-  Command.withDescription("Domains that mail is sent from"),
-  Command.withSubcommands([
-    list,
-    get,
-    add,
-    verify,
+export const domains = DataCommand.group({
+  list: ["List the domains; with --account, those in the database with their transports", list],
+  get: ["Show a domain and its DNS records as last checked", get],
+  add: ["Add a domain and show the DNS records to publish", add],
+  verify: ["Check the DNS records of a domain now", verify],
+  "rotate-dkim": [
+    "Make a new DKIM key and show the record to publish; the old one signs until it is found",
     rotateDkim,
-    remove,
-    DomainReportCommands.dmarc,
-    DomainReportCommands.tls,
-    transport,
-  ]),
-)
+  ],
+  remove: ["Delete a domain", remove],
+  dmarc: ["Show who sends mail in the name of a domain", DomainReportCommands.dmarc],
+  tls: ["Show whether other mail servers can deliver to a domain with TLS", DomainReportCommands.tls],
+  transport: ["For operators, in the database: set the transport; default restores that of the instance", transport],
+})

@@ -1,42 +1,35 @@
 import * as Forward from "@waybill/domain/inbound/Forward"
 import { Effect } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import * as fs from "node:fs/promises"
 import { CommandRefused } from "../../process/CommandRefused.ts"
 import * as Options from "../Options.ts"
 import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
-import { ApiClient, firstOf } from "./ApiClient.ts"
+import { ApiClient } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
 import { inboundRoutes } from "./inboundRoutes.ts"
 import * as WholeId from "./WholeId.ts"
+import * as ApiCommand from "./ApiCommand.ts"
 
 const COLUMNS = ["created_at", "status", "from", "subject", "id", "to"]
 
-const id = Argument.String("id").pipe(Argument.withDescription("Id of a received mail, inb_…, or the begin of one"))
+const id = Options.argument("id", "Id of a received mail, inb_…, or the begin of one")
 
-const list = DataCommand.firstOf(
-  "list",
-  "List received mail, newest first",
+const list = ApiCommand.list(
   {
     to: Options.text("to", "Only to this address"),
     from: Options.text("from", "Only from this address"),
     q: Options.text("search", "Part of the subject or of an address"),
     domain: Options.text("domain", "Only for this domain"),
-    status: Flag.Literals("status", ["received", "dropped", "rejected"]).pipe(
-      Flag.withDescription("Only mail of which this became"),
-      Flag.optional,
-    ),
+    status: Options.oneOf("status", ["received", "dropped", "rejected"], "Only mail of which this became"),
     created_after: Flags.time("since", "Only mail that came at or after"),
     created_before: Flags.time("until", "Only mail that came before"),
-    limit: Flags.limit,
   },
   COLUMNS,
-  function* ({ json: _, limit, ...filters }) {
-    return yield* firstOf((client) => client.inbound.all(Flags.present(filters)), limit)
-  },
-  (mail) => shown({ ...mail }),
   "No received mail matches.",
+  (client, filters) => client.inbound.all(filters),
+  (mail) => shown({ ...mail }),
 )
 
 /** A row for people: the sender and the recipients as plain addresses. */
@@ -48,7 +41,7 @@ const shown = (mail: Readonly<Record<string, unknown>>) => {
   return { ...mail, from: from?.address ?? "", to: envelope.to.join(", ") }
 }
 
-const get = DataCommand.command("get", "Show a received mail and its text", { id }, function* ({ id, json }) {
+const get = DataCommand.command({ id }, function* ({ id, json }) {
   const mail = yield* WholeId.call(id, (client, id) => client.inbound.get(id))
   if (json) return yield* Output.printJson(mail, 2)
   const { attachments, headers: _, html: __, object: ___, stripped_text: ____, text, ...record } = mail
@@ -61,11 +54,9 @@ const get = DataCommand.command("get", "Show a received mail and its text", { id
 })
 
 const raw = DataCommand.told(
-  "raw",
-  "Write a received mail as it came to a file",
   {
     id,
-    file: Argument.String("file").pipe(Argument.withDescription("File to write, such as mail.eml")),
+    file: Options.argument("file", "File to write, such as mail.eml"),
   },
   function* ({ file, id }) {
     const bytes = yield* WholeId.call(id, (client, id) => client.inbound.raw(id))
@@ -79,38 +70,31 @@ const raw = DataCommand.told(
   ({ file, size_bytes }) => Output.say(`${file} contains ${size_bytes} bytes.`),
 )
 
-const remove = DataCommand.record("remove", "Delete a received mail with its content", { id }, function* ({ id }) {
-  return yield* WholeId.call(id, (client, id) => client.inbound.remove(id))
-})
+const remove = ApiCommand.record({ id }, ({ inbound }, { id }) => inbound.remove(id))
 
-const replay = DataCommand.record(
-  "replay",
-  "Apply the routes to a received mail again, and call its webhooks",
+const replay = ApiCommand.record(
   { id },
-  function* ({ id }) {
-    const { id: mail, routes, status } = yield* WholeId.call(id, (client, id) => client.inbound.replay(id))
-    return { id: mail, status, routes }
+  async ({ inbound }, { id }) => {
+    const { routes, status } = await inbound.replay(id)
+    return { id, status, routes }
   },
   ({ routes, ...record }) => ({ ...record, routes: routes.map(({ action }) => action).join(", ") }),
 )
 
-const forward = DataCommand.record(
-  "forward",
-  "Send a received mail on as it came",
+const forward = ApiCommand.record(
   {
     id,
-    to: Flag.String("to").pipe(
-      Flag.withDescription("Address that the mail is sent on to; may be repeated"),
-      Flag.between(1, Forward.MAX_TARGETS),
-    ),
+    to: Options.several("to", "Address that the mail is sent on to", Forward.MAX_TARGETS, 1),
   },
-  function* ({ id, to }) {
-    return yield* WholeId.call(id, (client, id) => client.inbound.forward(id, to))
-  },
+  ({ inbound }, { id, to }) => inbound.forward(id, to),
 )
 
-export const inbound = Command.make("inbound").pipe(
-  Command.withDescription("Mail that came in for your domains"),
-  Command.withSubcommands([list, get, raw, replay, forward, remove, inboundRoutes]),
-  Command.provide(ApiClient.layer),
-)
+export const inbound = DataCommand.group({
+  list: ["List received mail, newest first", list],
+  get: ["Show a received mail and its text", get],
+  raw: ["Write a received mail as it came to a file", raw],
+  replay: ["Apply the routes to a received mail again, and call its webhooks", replay],
+  forward: ["Send a received mail on as it came", forward],
+  remove: ["Delete a received mail with its content", remove],
+  routes: ["Rules for what happens to received mail", inboundRoutes],
+}).with(Command.provide(ApiClient.layer))

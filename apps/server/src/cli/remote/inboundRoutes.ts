@@ -1,22 +1,20 @@
 import * as Forward from "@waybill/domain/inbound/Forward"
 import { Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import * as Options from "../Options.ts"
 import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import { call } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
+import * as ApiCommand from "./ApiCommand.ts"
 
-const id = Argument.String("id").pipe(Argument.withDescription("Id of a route, rte_…"))
+const id = Options.argument("id", "Id of a route, rte_…")
 
 const to = Options.text("to", "A recipient: an address, *@domain or name+*@domain")
 const from = Options.text("from", "The sender: an address, *@domain or name+*@domain")
 const subject = Options.text("subject", "Part of the subject")
 const VERDICTS = ["pass", "fail", "none"] as const
-const verdict = Flag.Literals("verdict", VERDICTS).pipe(
-  Flag.withDescription("The finding of DMARC about the sender"),
-  Flag.optional,
-)
+const verdict = Options.oneOf("verdict", VERDICTS, "The finding of DMARC about the sender")
 
 interface Listed {
   readonly id: string
@@ -41,8 +39,6 @@ const shown = ({ action, enabled, id, match, position, stop }: Listed) => ({
 })
 
 const list = DataCommand.list(
-  "list",
-  "List routes in the order in which they are tried",
   {},
   ["position", "id", "match", "action", "enabled", "stop"],
   function* () {
@@ -54,19 +50,14 @@ const list = DataCommand.list(
 const ACTIONS = ["webhook", "forward", "reject", "drop", "store"] as const
 
 const add = DataCommand.record(
-  "add",
-  "Add a route",
   {
-    action: Argument.Literals("action", ACTIONS).pipe(Argument.withDescription("What the route does with the mail")),
+    action: Options.word("action", ACTIONS, "What the route does with the mail"),
     to,
     from,
     subject,
     verdict,
     webhook: Options.text("webhook", "Id of the only webhook that is called"),
-    forwardTo: Flag.String("forward-to").pipe(
-      Flag.withDescription("Address that the mail is sent on to; may be repeated"),
-      Flag.between(0, Forward.MAX_TARGETS),
-    ),
+    forwardTo: Options.several("forward-to", "Address that the mail is sent on to", Forward.MAX_TARGETS),
     message: Options.text("message", "Text of the reply to a mail that is rejected"),
     position: Options.int("position", "Place among the routes"),
     stop: Options.isSet("stop", "Try no later route once this one applied"),
@@ -87,17 +78,13 @@ const add = DataCommand.record(
     )
   },
   shown,
-).pipe(Command.withAlias("create"))
+).with(Command.withAlias("create"))
 
-const remove = DataCommand.record("remove", "Delete a route", { id }, function* ({ id }) {
-  return yield* call((client) => client.inbound.routes.remove(id))
-})
+const remove = ApiCommand.record({ id }, ({ inbound }, { id }) => inbound.routes.remove(id))
 
 const required = (name: string, description: string) => Flag.String(name).pipe(Flag.withDescription(description))
 
 const test = DataCommand.told(
-  "test",
-  "Say which routes would apply to a mail, and why",
   {
     to: required("to", "Recipient of the mail"),
     from: required("from", "Sender of the mail"),
@@ -114,7 +101,9 @@ const test = DataCommand.told(
     ),
 )
 
-export const inboundRoutes = Command.make("routes").pipe(
-  Command.withDescription("Rules for what happens to received mail"),
-  Command.withSubcommands([list, add, test, remove]),
-)
+export const inboundRoutes = DataCommand.group({
+  list: ["List routes in the order in which they are tried", list],
+  add: ["Add a route", add],
+  test: ["Say which routes would apply to a mail, and why", test],
+  remove: ["Delete a route", remove],
+})

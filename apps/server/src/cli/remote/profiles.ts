@@ -1,13 +1,11 @@
-import { Argument, Command } from "effect/cli"
 import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as Credentials from "./Credentials.ts"
+import * as Options from "../Options.ts"
 
-const name = Argument.String("name").pipe(Argument.withDescription("Name of a profile"))
+const name = Options.argument("name", "Name of a profile")
 
 const list = DataCommand.list(
-  "list",
-  "List the instances whose keys are stored",
   {},
   ["profile", "url", "current"],
   function* () {
@@ -19,17 +17,12 @@ const list = DataCommand.list(
   "No profiles yet. `waybill login` stores one.",
 )
 
-const use = DataCommand.command(
-  "use",
-  "Use the instance and the key of a profile from now on",
-  { name },
-  function* ({ json, name }) {
-    const file = yield* Credentials.use(name)
-    yield* Output.tell(json, { file, profile: name }, `Commands use the profile ${name} from now on.`)
-  },
-)
+const use = DataCommand.command({ name }, function* ({ json, name }) {
+  const file = yield* Credentials.use(name)
+  yield* Output.tell(json, { file, profile: name }, `Commands use the profile ${name} from now on.`)
+})
 
-export const profiles = Command.make("profiles").pipe(
-  Command.withDescription("Instances and keys that `login --profile` stored"),
-  Command.withSubcommands([list, use]),
-)
+export const profiles = DataCommand.group({
+  list: ["List the instances whose keys are stored", list],
+  use: ["Use the instance and the key of a profile from now on", use],
+})

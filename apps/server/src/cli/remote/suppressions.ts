@@ -1,46 +1,34 @@
 import type { Suppression } from "@waybill/client/Waybill"
 import * as SuppressionFile from "@waybill/domain/suppression/SuppressionFile"
 import { Data, Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import * as fs from "node:fs/promises"
 import { CommandRefused } from "../../process/CommandRefused.ts"
 import * as Options from "../Options.ts"
 import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
-import { ApiClient, call, firstOf } from "./ApiClient.ts"
+import { ApiClient, call } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
 import * as SuppressionLines from "./SuppressionLines.ts"
+import * as ApiCommand from "./ApiCommand.ts"
 
 const COLUMNS = ["email", "reason", "source", "email_id", "created_at"]
 
-const email = Argument.String("email").pipe(Argument.withDescription("Email address"))
+const email = Options.argument("email", "Email address")
 
 const filters = {
   q: Options.text("search", "Part of the address"),
-  reason: Flag.Literals("reason", SuppressionFile.REASONS).pipe(Flag.withDescription("Reason"), Flag.optional),
-  source: Flag.Literals("source", ["email", "request"]).pipe(
-    Flag.withDescription("What suppressed it: an email, or a request"),
-    Flag.optional,
-  ),
+  reason: Options.oneOf("reason", SuppressionFile.REASONS, "Reason"),
+  source: Options.oneOf("source", ["email", "request"], "What suppressed it: an email, or a request"),
   created_after: Flags.time("since", "Only suppressions added at or after"),
   created_before: Flags.time("until", "Only suppressions added before"),
 }
 
-const list = DataCommand.firstOf(
-  "list",
-  "List addresses that no longer receive mail, newest first",
-  { ...filters, limit: Flags.limit },
-  COLUMNS,
-  function* ({ json: _, limit, ...filters }) {
-    return yield* firstOf((client) => client.suppressions.all(Flags.present(filters)), limit)
-  },
-  undefined,
-  "No suppressed addresses match.",
+const list = ApiCommand.list(filters, COLUMNS, "No suppressed addresses match.", (client, filters) =>
+  client.suppressions.all(filters),
 )
 
 const add = DataCommand.told(
-  "add",
-  "Suppress an address",
   {
     email,
     reason: Flag.Literals("reason", SuppressionFile.REASONS).pipe(
@@ -55,8 +43,6 @@ const add = DataCommand.told(
 )
 
 const remove = DataCommand.told(
-  "remove",
-  "Let an address receive mail again",
   { email },
   function* ({ email }) {
     return yield* call((client) => client.suppressions.remove(email))
@@ -79,12 +65,8 @@ const onFile = <A>(file: string, use: () => Promise<A>) =>
 export const MAX_SHOWN_LINES = 10
 
 const importing = DataCommand.command(
-  "import",
-  "Suppress every address of a file; a wrong line is reported and left out",
   {
-    file: Argument.String("file").pipe(
-      Argument.withDescription("File with one address a line, and a reason after a comma, as `export` writes it"),
-    ),
+    file: Options.argument("file", "File with one address a line, and a reason after a comma, as `export` writes it"),
     dryRun: Options.isSet("dry-run", "Only check the file"),
     remove: Options.isSet("remove", "Remove the addresses of the file instead of adding them"),
     rejected: Options.text("rejected", "File to write the rejected lines to, with the reason of each"),
@@ -132,10 +114,8 @@ class LinesRejected extends Data.TaggedError("LinesRejected")<{
 }
 
 const exporting = DataCommand.command(
-  "export",
-  "Write suppressions to a CSV file",
   {
-    file: Argument.String("file").pipe(Argument.withDescription("File to write, - for standard output")),
+    file: Options.argument("file", "File to write, - for standard output"),
     ...filters,
   },
   function* ({ file, json, ...filters }) {
@@ -154,8 +134,10 @@ const exporting = DataCommand.command(
   },
 )
 
-export const suppressions = Command.make("suppressions").pipe(
-  Command.withDescription("Addresses that no longer receive mail"),
-  Command.withSubcommands([list, add, remove, importing, exporting]),
-  Command.provide(ApiClient.layer),
-)
+export const suppressions = DataCommand.group({
+  list: ["List addresses that no longer receive mail, newest first", list],
+  add: ["Suppress an address", add],
+  remove: ["Let an address receive mail again", remove],
+  import: ["Suppress every address of a file; a wrong line is reported and left out", importing],
+  export: ["Write suppressions to a CSV file", exporting],
+}).with(Command.provide(ApiClient.layer))

@@ -11,6 +11,7 @@ import * as OutputStyle from "../OutputStyle.ts"
 import { ApiClient, call, firstOf } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
 import * as WholeId from "./WholeId.ts"
+import * as ApiCommand from "./ApiCommand.ts"
 
 const COLUMNS = ["id", "url", "state", "last_answer", "events"]
 const DELIVERY_COLUMNS = [
@@ -25,7 +26,7 @@ const DELIVERY_COLUMNS = [
 ]
 const ATTEMPT_COLUMNS = ["at", "status", "duration_ms", "answer"]
 
-const id = Argument.String("id").pipe(Argument.withDescription("Webhook id"))
+const id = Options.argument("id", "Webhook id")
 const events = Flag.String("event").pipe(
   Flag.withDescription("Event type to receive, or * for all; repeat for several"),
   Flag.between(0, WebhookType.WebhookType.literals.length),
@@ -38,8 +39,6 @@ const events = Flag.String("event").pipe(
 )
 
 const list = DataCommand.list(
-  "list",
-  "List webhooks",
   {},
   COLUMNS,
   function* () {
@@ -61,10 +60,8 @@ const answerOf = ({ last_call }: Listed): string | null =>
   last_call === null ? null : (last_call.status?.toString() ?? last_call.error)
 
 const add = DataCommand.command(
-  "add",
-  "Add a webhook and show its signing secret once; it receives all events by default",
   {
-    url: Argument.String("url").pipe(Argument.withDescription("Address that is called, with https")),
+    url: Options.argument("url", "Address that is called, with https"),
     events,
     description: Options.text("description", "Optional description"),
     format: Flag.Literals("format", WebhookFormat.Format.literals).pipe(
@@ -82,31 +79,17 @@ const add = DataCommand.command(
   },
 )
 
-const get = DataCommand.record("get", "Show a webhook", { id }, function* ({ id }) {
-  return yield* call((client) => client.webhooks.get(id))
-})
-const enable = DataCommand.record("enable", "Call a webhook again", { id }, function* ({ id }) {
-  return yield* call((client) => client.webhooks.update(id, { enabled: true }))
-})
-const disable = DataCommand.record("disable", "Stop calling a webhook", { id }, function* ({ id }) {
-  return yield* call((client) => client.webhooks.update(id, { enabled: false }))
-})
+const get = ApiCommand.record({ id }, ({ webhooks }, { id }) => webhooks.get(id))
+const enable = ApiCommand.record({ id }, ({ webhooks }, { id }) => webhooks.update(id, { enabled: true }))
+const disable = ApiCommand.record({ id }, ({ webhooks }, { id }) => webhooks.update(id, { enabled: false }))
+const remove = ApiCommand.record({ id }, ({ webhooks }, { id }) => webhooks.remove(id))
 
-const remove = DataCommand.record("remove", "Delete a webhook", { id }, function* ({ id }) {
-  return yield* call((client) => client.webhooks.remove(id))
-})
+const rotateSecret = ApiCommand.record({ id }, async ({ webhooks }, { id }) => ({
+  id,
+  secret: (await webhooks.rotateSecret(id)).secret,
+}))
 
-const rotateSecret = DataCommand.record(
-  "rotate-secret",
-  "Make a new signing secret; the old one signs for another 24 hours",
-  { id },
-  function* ({ id }) {
-    const { secret } = yield* call((client) => client.webhooks.rotateSecret(id))
-    return { id, secret }
-  },
-)
-
-const test = DataCommand.command("test", "Send a signed test event to a webhook", { id }, function* ({ id, json }) {
+const test = DataCommand.command({ id }, function* ({ id, json }) {
   const { id: delivery, status } = yield* call((client) => client.webhooks.test(id))
   yield* Output.printOne({ id: delivery, webhook_id: id, status }, { json })
   if (!json) yield* Output.say(`\`waybill webhooks deliveries ${id}\` shows the answer.`)
@@ -117,12 +100,9 @@ const deliveryOf = <A>(webhook: string, text: string, request: (client: Waybill,
   WholeId.call(text, request, (client, query) => client.webhooks.deliveries(webhook, query))
 
 const deliveries = DataCommand.command(
-  "deliveries",
-  "List the deliveries of a webhook, newest first, or show one",
   {
     id,
-    delivery: Argument.String("delivery").pipe(
-      Argument.withDescription("Id of one delivery, to show its request and every attempt"),
+    delivery: Options.argument("delivery", "Id of one delivery, to show its request and every attempt").pipe(
       Argument.optional,
     ),
     email: Options.text("email", "Only those of one email, by its id"),
@@ -151,11 +131,9 @@ const deliveries = DataCommand.command(
 )
 
 const replay = DataCommand.record(
-  "replay",
-  "Send a delivery again, with the same event id",
   {
     id,
-    delivery: Argument.String("delivery").pipe(Argument.withDescription("Id of the delivery")),
+    delivery: Options.argument("delivery", "Id of the delivery"),
   },
   function* ({ delivery, id }) {
     const replayed = yield* deliveryOf(id, delivery, (client, delivery) => client.webhooks.replayDelivery(id, delivery))
@@ -163,8 +141,15 @@ const replay = DataCommand.record(
   },
 )
 
-export const webhooks = Command.make("webhooks").pipe(
-  Command.withDescription("Webhooks of the account"),
-  Command.withSubcommands([list, get, add, enable, disable, remove, rotateSecret, test, deliveries, replay]),
-  Command.provide(ApiClient.layer),
-)
+export const webhooks = DataCommand.group({
+  list: ["List webhooks", list],
+  get: ["Show a webhook", get],
+  add: ["Add a webhook and show its signing secret once; it receives all events by default", add],
+  enable: ["Call a webhook again", enable],
+  disable: ["Stop calling a webhook", disable],
+  remove: ["Delete a webhook", remove],
+  "rotate-secret": ["Make a new signing secret; the old one signs for another 24 hours", rotateSecret],
+  test: ["Send a signed test event to a webhook", test],
+  deliveries: ["List the deliveries of a webhook, newest first, or show one", deliveries],
+  replay: ["Send a delivery again, with the same event id", replay],
+}).with(Command.provide(ApiClient.layer))

@@ -12,6 +12,7 @@ import * as Output from "../../Output.ts"
 import * as OutputStyle from "../../OutputStyle.ts"
 import { relativeTime } from "../../relativeTime.ts"
 import { call, firstOf, leftOut } from "../ApiClient.ts"
+import * as Options from "../../Options.ts"
 
 const COLUMNS = ["id", "created_at", "status", "to", "subject"]
 const COLUMNS_OF_SCHEDULED = ["id", "created_at", "status", "scheduled_at", "to", "subject"]
@@ -19,12 +20,10 @@ const COLUMNS_OF_SCHEDULED = ["id", "created_at", "status", "scheduled_at", "to"
 const TERMINAL_COLUMNS = ["created_at", "status", "to", "subject", "id"]
 
 /** Words of a search as the dashboard takes them. */
-export const search = Argument.String("search").pipe(
-  Argument.withDescription(
-    "What to search for, such as `to:ana is:bounced since:7d` or a part of an address or subject",
-  ),
-  Argument.variadic(),
-)
+export const search = Options.argument(
+  "search",
+  "What to search for, such as `to:ana is:bounced since:7d` or a part of an address or subject",
+).pipe(Argument.variadic())
 
 /** Shows people the statuses that screens show: also `scheduled` and `partly bounced`. */
 export const withShownStatus = <A extends Parameters<typeof shownStatus>[0]>(emails: ReadonlyArray<A>) =>

@@ -30,15 +30,11 @@ const confirm = Effect.fnUntraced(function* (count: number) {
 })
 
 export const cancel = DataCommand.command(
-  "cancel",
-  "Cancel an email that has not been sent yet, or all of a search such as `scheduled:tomorrow`",
   {
-    search: Argument.String("search").pipe(
-      Argument.withDescription(
-        "Email id, msg_…; or a search for emails that wait, such as `to:ana` or `scheduled:tomorrow`",
-      ),
-      Argument.variadic({ min: 1 }),
-    ),
+    search: Options.argument(
+      "search",
+      "Email id, msg_…; or a search for emails that wait, such as `to:ana` or `scheduled:tomorrow`",
+    ).pipe(Argument.variadic({ min: 1 })),
     yes: Options.isSet("yes", "Cancel all that a search finds without asking"),
   },
   function* ({ json, search, yes }) {

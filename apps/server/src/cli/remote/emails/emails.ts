@@ -1,6 +1,7 @@
 import type * as T from "@waybill/client/Waybill"
 import { Effect, Option } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Command } from "effect/cli"
+import * as Options from "../../Options.ts"
 import * as DataCommand from "../../DataCommand.ts"
 import * as Output from "../../Output.ts"
 import * as OutputStyle from "../../OutputStyle.ts"
@@ -11,13 +12,12 @@ import { cancel } from "./cancel.ts"
 import * as EmailList from "./EmailList.ts"
 import * as EventLines from "./EventLines.ts"
 import * as FilterFlags from "./FilterFlags.ts"
+import * as ApiCommand from "../ApiCommand.ts"
 
 const TIMELINE_COLUMNS = ["version", "occurred_at", "type", "actor", "data"]
-const id = Argument.String("id").pipe(Argument.withDescription("Email id, msg_…, or the begin of one"))
+const id = Options.argument("id", "Email id, msg_…, or the begin of one")
 
 const list = DataCommand.command(
-  "list",
-  "List emails, newest first",
   { search: EmailList.search, filters: FilterFlags.ALL, limit: Flags.limit },
   function* ({ filters, json, limit, search }) {
     const q = search.length === 0 ? {} : { q: search.join(" ") }
@@ -29,7 +29,7 @@ const list = DataCommand.command(
 const replyOf = (smtp: T.SmtpAnswer | null): string | null =>
   smtp === null ? null : [smtp.code, smtp.enhanced_code, smtp.response].filter((part) => part !== null).join(" ")
 
-const get = DataCommand.command("get", "Show an email, its recipients and its text", { id }, function* ({ id, json }) {
+const get = DataCommand.command({ id }, function* ({ id, json }) {
   const email = yield* WholeId.call(id, (client, id) => client.logs.get(id))
   if (json) return yield* Output.printJson(email, 2)
   const { content, object: _, recipients, ...stored } = email
@@ -54,35 +54,28 @@ const keyNamesOf = Effect.fnUntraced(function* (events: ReadonlyArray<T.Event>) 
   return names
 })
 
-const timeline = DataCommand.command(
-  "timeline",
-  "Show everything that happened to an email",
-  { id },
-  function* ({ id, json }) {
-    const { data } = yield* WholeId.call(id, (client, id) => client.logs.events(id))
-    if (json) return yield* Output.printJson(data, 2)
-    const keyNames = yield* keyNamesOf(data)
-    const { columns, ...style } = yield* OutputStyle.current
-    if (columns !== undefined)
-      return yield* Effect.forEach(EventLines.timeline(data, keyNames, { ...style, columns }), Output.sayColoured, {
-        discard: true,
-      })
-    const rows = data.map((event) => ({ ...event, actor: EventLines.actorOf(event, keyNames) }))
-    yield* Output.print(rows, { json, columns: TIMELINE_COLUMNS })
-  },
-)
+const timeline = DataCommand.command({ id }, function* ({ id, json }) {
+  const { data } = yield* WholeId.call(id, (client, id) => client.logs.events(id))
+  if (json) return yield* Output.printJson(data, 2)
+  const keyNames = yield* keyNamesOf(data)
+  const { columns, ...style } = yield* OutputStyle.current
+  if (columns !== undefined)
+    return yield* Effect.forEach(EventLines.timeline(data, keyNames, { ...style, columns }), Output.sayColoured, {
+      discard: true,
+    })
+  const rows = data.map((event) => ({ ...event, actor: EventLines.actorOf(event, keyNames) }))
+  yield* Output.print(rows, { json, columns: TIMELINE_COLUMNS })
+})
 
-const resend = DataCommand.record(
-  "resend",
-  "Send an email again to the recipients that it did not reach, as a new email",
-  { id },
-  function* ({ id }) {
-    return yield* WholeId.call(id, async (client, id) => ({ ...(await client.emails.resend(id)), resent: id }))
-  },
-)
+const resend = ApiCommand.record({ id }, async (client, { id }) => ({
+  ...(await client.emails.resend(id)),
+  resent: id,
+}))
 
-export const emails = Command.make("emails").pipe(
-  Command.withDescription("Emails that were accepted"),
-  Command.withSubcommands([list, get, timeline, cancel, resend]),
-  Command.provide(ApiClient.layer),
-)
+export const emails = DataCommand.group({
+  list: ["List emails, newest first", list],
+  get: ["Show an email, its recipients and its text", get],
+  timeline: ["Show everything that happened to an email", timeline],
+  cancel: ["Cancel an email that has not been sent yet, or all of a search such as `scheduled:tomorrow`", cancel],
+  resend: ["Send an email again to the recipients that it did not reach, as a new email", resend],
+}).with(Command.provide(ApiClient.layer))

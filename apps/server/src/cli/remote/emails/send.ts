@@ -8,16 +8,15 @@ import type { MessageWithBody } from "@waybill/client/Waybill"
 import { ApiClient, attempt, call } from "../ApiClient.ts"
 import * as Flags from "../Flags.ts"
 import * as Reading from "../templates/Reading.ts"
+import * as Options from "../../Options.ts"
 
 const MAX_RECIPIENTS = 50
 const MAX_REPEATS = 100
 
-const one = (name: string, description: string) => Flag.String(name).pipe(Flag.withDescription(description))
-const several = (name: string, description: string, most = MAX_RECIPIENTS) =>
-  one(name, `${description}; repeat for several`).pipe(Flag.between(0, most))
+const several = (name: string, description: string) => Options.several(name, description, MAX_RECIPIENTS)
 
 /** Headers of the form `Name: value`. */
-const header = several("header", "Custom header `Name: value`", MAX_REPEATS).pipe(
+const header = Options.several("header", "Custom header `Name: value`", MAX_REPEATS).pipe(
   Flag.mapEffect((lines) =>
     Effect.forEach(lines, (value) => {
       const [, name = "", text = ""] = /^([^\s:]+):\s*(.*)$/u.exec(value) ?? []
@@ -37,28 +36,26 @@ const bodyOf = (file: Option.Option<string>) =>
       )
 
 export const send = DataCommand.command(
-  "send",
-  "Send an email",
   {
-    from: one("from", "Sender, such as `Acme <hello@acme.test>`; that of the template by default").pipe(Flag.optional),
-    to: one("to", "Recipient; repeat for several").pipe(Flag.between(1, MAX_RECIPIENTS)),
+    from: Options.text("from", "Sender, such as `Acme <hello@acme.test>`; that of the template by default"),
+    to: Options.several("to", "Recipient", MAX_RECIPIENTS, 1),
     cc: several("cc", "Recipient of a copy"),
     bcc: several("bcc", "Hidden recipient"),
     replyTo: several("reply-to", "Address for replies"),
-    subject: one("subject", "Subject; that of the template by default").pipe(Flag.optional),
-    template: one("template", "Alias of a template, which is not its name, or its id, tpl_…").pipe(Flag.optional),
+    subject: Options.text("subject", "Subject; that of the template by default"),
+    template: Options.text("template", "Alias of a template, which is not its name, or its id, tpl_…"),
     variables: Reading.variables,
     locale: Reading.locale,
-    text: one("text", "Plain text body").pipe(Flag.optional),
-    textFile: one("text-file", "File with the plain text body; - is standard input").pipe(Flag.optional),
-    html: one("html", "HTML body").pipe(Flag.optional),
-    htmlFile: one("html-file", "File with the HTML body; - is standard input").pipe(Flag.optional),
-    attach: several("attach", "File to attach", MAX_REPEATS),
+    text: Options.text("text", "Plain text body"),
+    textFile: Options.text("text-file", "File with the plain text body; - is standard input"),
+    html: Options.text("html", "HTML body"),
+    htmlFile: Options.text("html-file", "File with the HTML body; - is standard input"),
+    attach: Options.several("attach", "File to attach", MAX_REPEATS),
     tag: several("tag", "Label for filtering"),
     metadata: Flags.pairs("metadata", "Metadata for identifying, `name=value`", MAX_REPEATS),
     header,
     at: Flags.time("at", "When to send it", "future"),
-    idempotencyKey: one("idempotency-key", "Send at most once with this key").pipe(Flag.optional),
+    idempotencyKey: Options.text("idempotency-key", "Send at most once with this key"),
   },
   function* (flags) {
     const { at, attach, bcc, cc, header, json, metadata, replyTo, tag, to } = flags
@@ -97,13 +94,14 @@ export const send = DataCommand.command(
       { json },
     )
   },
-).pipe(
-  Command.withExamples([
-    {
-      command:
-        'waybill send --from "Acme <hello@acme.test>" --to ana@example.org --subject "Your receipt" --text "Thank you."',
-    },
-    { command: "waybill send --to ana@example.org --template receipt --variables @values.json --locale de" },
-  ]),
-  Command.provide(ApiClient.layer),
 )
+  .with(
+    Command.withExamples([
+      {
+        command:
+          'waybill send --from "Acme <hello@acme.test>" --to ana@example.org --subject "Your receipt" --text "Thank you."',
+      },
+      { command: "waybill send --to ana@example.org --template receipt --variables @values.json --locale de" },
+    ]),
+  )
+  .with(Command.provide(ApiClient.layer))

@@ -1,10 +1,11 @@
 import { auditStreams } from "@waybill/domain/stream/auditStreams"
 import type * as T from "@waybill/client/Waybill"
-import { Command, Flag } from "effect/cli"
-import * as DataCommand from "../../DataCommand.ts"
+import { Command } from "effect/cli"
 import * as Options from "../../Options.ts"
-import { ApiClient, firstOf } from "../ApiClient.ts"
+import { ApiClient } from "../ApiClient.ts"
 import * as Flags from "../Flags.ts"
+import * as ApiCommand from "../ApiCommand.ts"
+import * as DataCommand from "../../DataCommand.ts"
 
 const COLUMNS = ["occurred_at", "actor", "action", "object", "changes"]
 
@@ -25,33 +26,29 @@ const shown = (entry: T.AuditEntry) => ({
   changes: entry.changes.length === 0 ? null : entry.changes.map(changeOf).join("; "),
 })
 
-const list = DataCommand.firstOf(
-  "list",
-  "List who changed what, newest first",
+const list = ApiCommand.list(
   {
     q: Options.text("search", "Words of the action, or of the name or id of the object or the actor"),
-    stream: Flag.Literals("object", auditStreams).pipe(
-      Flag.withDescription("Only changes of this kind of object; members are team"),
-      Flag.optional,
-    ),
+    stream: Options.oneOf("object", auditStreams, "Only changes of this kind of object; members are team"),
     actor_id: Options.text("actor", "Only by this key or member: key_… or usr_…"),
     created_after: Flags.time("since", "Only changes at or after"),
     created_before: Flags.time("until", "Only changes before"),
-    limit: Flags.limit,
   },
   COLUMNS,
-  function* ({ json: _, limit, ...filters }) {
-    return yield* firstOf((client) => client.audit.all(Flags.present(filters) as T.AuditQuery), limit)
-  },
-  shown,
   "No changes match.",
+  (client, filters) => client.audit.all(filters as T.AuditQuery),
+  shown,
 )
 
-export const auditLog = Command.make("audit-log").pipe(
-  Command.withDescription("Changes to keys, domains, webhooks, members and more"),
-  Command.withSubcommands([list]),
-  Command.withExamples([
-    { command: "waybill audit-log list --object webhook --since 7d", description: "Who changed a webhook this week?" },
-  ]),
-  Command.provide(ApiClient.layer),
-)
+export const auditLog = DataCommand.group({
+  list: ["List who changed what, newest first", list],
+})
+  .with(
+    Command.withExamples([
+      {
+        command: "waybill audit-log list --object webhook --since 7d",
+        description: "Who changed a webhook this week?",
+      },
+    ]),
+  )
+  .with(Command.provide(ApiClient.layer))

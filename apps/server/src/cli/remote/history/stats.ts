@@ -1,11 +1,12 @@
 import type * as T from "@waybill/client/Waybill"
 import * as DeliveryRates from "@waybill/domain/explanation/DeliveryRates"
 import { Clock, Duration, Effect, Option } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import * as DataCommand from "../../DataCommand.ts"
 import * as Output from "../../Output.ts"
 import { ApiClient, call } from "../ApiClient.ts"
 import * as Flags from "../Flags.ts"
+import * as Options from "../../Options.ts"
 
 const GROUPS = ["domain", "tag", "provider", "key", "day", "hour"] as const
 type Group = (typeof GROUPS)[number]
@@ -86,15 +87,10 @@ const sayBreakdown = Effect.fnUntraced(function* (by: Group, { data, more_tags }
 })
 
 export const stats = DataCommand.told(
-  "stats",
-  "Count emails by recipient and outcome, of the last 7 days by default",
   {
     since: Flags.time("since", "Emails accepted at or after"),
     until: Flags.time("until", "Emails accepted before"),
-    by: Flag.Literals("by", GROUPS).pipe(
-      Flag.withDescription("A row for each of these; provider is where the mailboxes are"),
-      Flag.optional,
-    ),
+    by: Options.oneOf("by", GROUPS, "A row for each of these; provider is where the mailboxes are"),
   },
   function* ({ by, since, until }) {
     const now = yield* Clock.currentTimeMillis
@@ -109,10 +105,11 @@ export const stats = DataCommand.told(
       ? Output.say(NONE)
       : Output.print(outcomesOf(row), { json: false, columns: ["status", "count", "rate"] })
   }),
-).pipe(
-  Command.withExamples([
-    { command: "waybill stats --since 24h", description: "How much was delivered since yesterday?" },
-    { command: "waybill stats --by provider", description: "Where do emails bounce?" },
-  ]),
-  Command.provide(ApiClient.layer),
 )
+  .with(
+    Command.withExamples([
+      { command: "waybill stats --since 24h", description: "How much was delivered since yesterday?" },
+      { command: "waybill stats --by provider", description: "Where do emails bounce?" },
+    ]),
+  )
+  .with(Command.provide(ApiClient.layer))

@@ -48,8 +48,6 @@ const from = Flag.String("from").pipe(
 )
 
 export const listen = DataCommand.command(
-  "listen",
-  "Forward webhooks to a program on this machine, without a public address",
   {
     forwardTo,
     from,
@@ -86,16 +84,17 @@ export const listen = DataCommand.command(
     })
     yield* follow(client, query, json ? Effect.void : Output.say("Ready. Ctrl-C stops."), forwardAll)
   },
-).pipe(
-  Command.withExamples([
-    { command: "waybill listen --forward-to http://localhost:3000/hooks" },
-    {
-      command: "waybill listen --forward-to http://localhost:3000/hooks --from 1h --types email.bounced",
-      description: "First replays the bounces of the last hour",
-    },
-  ]),
-  Command.provide(ApiClient.layer),
 )
+  .with(
+    Command.withExamples([
+      { command: "waybill listen --forward-to http://localhost:3000/hooks" },
+      {
+        command: "waybill listen --forward-to http://localhost:3000/hooks --from 1h --types email.bounced",
+        description: "First replays the bounces of the last hour",
+      },
+    ]),
+  )
+  .with(Command.provide(ApiClient.layer))
 
 type Payload = NonNullable<Event["webhook_payload"]>
 

@@ -11,8 +11,6 @@ import * as Flags from "../Flags.ts"
 import { follow } from "./follow.ts"
 
 const tail = DataCommand.command(
-  "tail",
-  "Show what happens to emails, as it happens",
   {
     types: Flags.types("Only these types; all events of emails by default"),
     since: Flags.time("since", "First show what happened since"),
@@ -34,17 +32,16 @@ const tail = DataCommand.command(
 )
 
 export const logs = DataCommand.command(
-  "logs",
-  "Search emails, newest first, or follow what happens to them",
   { search: EmailList.search, limit: Flags.limit },
   function* ({ json, limit, search }) {
     yield* EmailList.print(search.length === 0 ? {} : { q: search.join(" ") }, limit, json)
   },
-).pipe(
-  Command.withExamples([
-    { command: "waybill logs 'to:ana is:bounced'", description: "Why did Ana not get it?" },
-    { command: "waybill logs gmail.com is:deferred since:1h", description: "What does a provider put off?" },
-  ]),
-  Command.withSubcommands([tail]),
-  Command.provide(ApiClient.layer),
 )
+  .with(
+    Command.withExamples([
+      { command: "waybill logs 'to:ana is:bounced'", description: "Why did Ana not get it?" },
+      { command: "waybill logs gmail.com is:deferred since:1h", description: "What does a provider put off?" },
+    ]),
+  )
+  .with(Command.withSubcommands(DataCommand.named({ tail: ["Show what happens to emails, as it happens", tail] })))
+  .with(Command.provide(ApiClient.layer))

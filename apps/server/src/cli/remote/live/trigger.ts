@@ -55,8 +55,7 @@ const NEEDS_SANDBOX =
 
 const OTHERWISE = "`waybill webhooks test ID` sends a signed webhook.test to an endpoint."
 
-const type = Argument.String("type").pipe(
-  Argument.withDescription("Event type, such as email.bounced"),
+const type = Options.argument("type", "Event type, such as email.bounced").pipe(
   Argument.mapEffect((value) =>
     WebhookType.isWebhookType(value)
       ? Effect.succeed(value)
@@ -68,24 +67,18 @@ const type = Argument.String("type").pipe(
 
 const from = Options.text("from", "Sender of the test mail; the first domain of the account if left out")
 
-export const trigger = DataCommand.command(
-  "trigger",
-  "Cause an event, to develop a webhook endpoint against",
-  { type, from },
-  function* ({ from, json, type }) {
-    const { client } = yield* ApiClient
-    const start = (yield* attempt(() => client.events.list({ created_after: NEVER, limit: 1 }))).next_position
-    const recipient = RECIPIENTS[type]
-    const id = recipient === undefined ? yield* change(client, type) : yield* mail(client, type, recipient, from)
-    const event = yield* awaitEvent(client, type, id, start)
-    yield* json ? Output.printJson(event, 2) : Output.say(`${event.type}  ${event.stream_id}  ${event.id}`)
-  },
-).pipe(
-  Command.withExamples([{ command: "waybill trigger email.bounced" }]),
-  Command.provide(ApiClient.layer),
+export const trigger = DataCommand.command({ type, from }, function* ({ from, json, type }) {
+  const { client } = yield* ApiClient
+  const start = (yield* attempt(() => client.events.list({ created_after: NEVER, limit: 1 }))).next_position
+  const recipient = RECIPIENTS[type]
+  const id = recipient === undefined ? yield* change(client, type) : yield* mail(client, type, recipient, from)
+  const event = yield* awaitEvent(client, type, id, start)
+  yield* json ? Output.printJson(event, 2) : Output.say(`${event.type}  ${event.stream_id}  ${event.id}`)
+})
+  .with(Command.withExamples([{ command: "waybill trigger email.bounced" }]))
+  .with(Command.provide(ApiClient.layer))
   // Provided last, so it runs first.
-  Command.provideEffectDiscard(({ type }) => requirePossible(type)),
-)
+  .with(Command.provideEffectDiscard(({ type }) => requirePossible(type)))
 
 const requirePossible = (type: Type): Effect.Effect<void, CommandRefused> => {
   const reason = IMPOSSIBLE[type]

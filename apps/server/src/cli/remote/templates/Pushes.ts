@@ -6,9 +6,9 @@ import { ApiClient, type ApiFailure, failureOf } from "../ApiClient.ts"
 import { fail, type LocalTemplate } from "./services/LocalTemplate.ts"
 import * as PulledState from "./PulledState.ts"
 import * as TemplatePlan from "./TemplatePlan.ts"
+import * as Options from "../../Options.ts"
 
-export const folder = Argument.String("folder").pipe(
-  Argument.withDescription("Folder with a folder for each template"),
+export const folder = Options.argument("folder", "Folder with a folder for each template").pipe(
   Argument.withDefault("templates"),
 )
 

@@ -8,7 +8,7 @@ import * as Output from "../../Output.ts"
 import * as Flags from "../Flags.ts"
 import * as Pushes from "./Pushes.ts"
 
-const name = Argument.String("name").pipe(Argument.withDescription("Alias or id of a template"))
+const name = Options.argument("name", "Alias or id of a template")
 
 const JsonObject = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json))
 
@@ -36,18 +36,14 @@ const version = Options.int("version", "A published version; the draft by defaul
 const shown = ({ draft, ...record }: Template) => ({ ...record, subject: draft.subject, layout: draft.layout })
 
 export const get = DataCommand.record(
-  "get",
-  "Show a template, and whether its draft differs from what is sent",
   { name },
   function* ({ name }) {
     return yield* Pushes.working((client) => client.templates.get(name))
   },
   shown,
-).pipe(Command.withAlias("show"))
+).with(Command.withAlias("show"))
 
 export const versions = DataCommand.list(
-  "versions",
-  "List the versions of a template, newest first",
   { name },
   ["number", "sent", "published_at", "created_by", "notes"],
   function* ({ name }) {
@@ -62,8 +58,6 @@ export const versions = DataCommand.list(
 )
 
 export const rollback = DataCommand.told(
-  "rollback",
-  "Send a former version from now on; the draft stays",
   { name, version: Argument.Int("version").pipe(Argument.withDescription("Number of the version to send")) },
   function* ({ name, version }) {
     return yield* Pushes.working((client) => client.templates.rollback(name, version))
@@ -72,17 +66,12 @@ export const rollback = DataCommand.told(
 )
 
 export const render = DataCommand.told(
-  "render",
-  "Show what would be sent, and what a reader would miss",
   {
     name,
     variables,
     locale,
     version,
-    part: Flag.Literals("part", ["subject", "html", "text"]).pipe(
-      Flag.withDescription("Print only this part, as it would be sent"),
-      Flag.optional,
-    ),
+    part: Options.oneOf("part", ["subject", "html", "text"], "Print only this part, as it would be sent"),
   },
   function* ({ locale, name, variables, version }) {
     const rendering = Flags.present({ variables, locale, version })
@@ -94,7 +83,7 @@ export const render = DataCommand.told(
     yield* Output.sayLines(rendered.text ?? rendered.html ?? "")
     yield* Output.say(...rendered.warnings.map(({ message, path }) => `Warning: ${path}: ${message}`))
   }),
-).pipe(
+).with(
   Command.withExamples([
     { command: `waybill templates render receipt --variables '{"name": "Ana"}' --locale de`, description: "In German" },
     { command: "waybill templates render receipt --part html > mail.html", description: "With sample values" },

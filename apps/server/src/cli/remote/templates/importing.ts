@@ -1,5 +1,5 @@
 import { Config, Effect, Option } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Command } from "effect/cli"
 import * as DataCommand from "../../DataCommand.ts"
 import * as Options from "../../Options.ts"
 import * as Output from "../../Output.ts"
@@ -10,9 +10,7 @@ import * as Pushes from "./Pushes.ts"
 import { readExport } from "./services/readExport.ts"
 import * as TemplateFolder from "./TemplateFolder.ts"
 
-const service = Argument.Literals("service", ["resend", "postmark", "sendgrid"]).pipe(
-  Argument.withDescription("Service that has the templates"),
-)
+const service = Options.word("service", ["resend", "postmark", "sendgrid"], "Service that has the templates")
 
 /** Reads the key from the environment, so that it is in no list of processes. */
 const keyOf = Effect.fnUntraced(function* (name: ServiceName) {
@@ -31,8 +29,6 @@ const keyOf = Effect.fnUntraced(function* (name: ServiceName) {
 })
 
 export const importing = DataCommand.command(
-  "import",
-  "Translate the templates of Resend, Postmark or SendGrid into a folder of Liquid",
   {
     service,
     folder: Pushes.folder,
@@ -79,7 +75,7 @@ export const importing = DataCommand.command(
       )
     yield* Output.say(...pushed.map(Pushes.headOf))
   },
-).pipe(
+).with(
   Command.withExamples([
     { command: "waybill templates import postmark", description: "With POSTMARK_SERVER_TOKEN set" },
     { command: "waybill templates import sendgrid --from export.json --push", description: "From an export" },

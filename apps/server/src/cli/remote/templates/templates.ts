@@ -7,7 +7,7 @@ import * as ExitCodes from "../../../process/ExitCodes.ts"
 import * as DataCommand from "../../DataCommand.ts"
 import * as Options from "../../Options.ts"
 import * as Output from "../../Output.ts"
-import { ApiClient, firstOf } from "../ApiClient.ts"
+import { ApiClient } from "../ApiClient.ts"
 import * as Flags from "../Flags.ts"
 import { fail, type LocalTemplate } from "./services/LocalTemplate.ts"
 import { importing } from "./importing.ts"
@@ -17,26 +17,21 @@ import * as Pushes from "./Pushes.ts"
 import * as TemplateFolder from "./TemplateFolder.ts"
 import * as TemplatePlan from "./TemplatePlan.ts"
 import { templateTypes, type TypedTemplate } from "./templateTypes.ts"
+import * as ApiCommand from "../ApiCommand.ts"
 
 const publish = Options.isSet("publish", "Publish what differs from what is sent; without it, only drafts change")
 const notes = Options.text("notes", "Reason of the change, kept with each version")
 const force = Options.isSet("force", "Overwrite changes that were made in the account since the last pull or push")
 
-const pull = DataCommand.command(
-  "pull",
-  "Write the drafts of the account to a folder, over what is there",
-  { folder: Pushes.folder },
-  function* ({ folder, json }) {
-    const { gone, kept, pulled, unnamed } = yield* Pushes.working((client) => pullTo(client, folder))
-    if (json) return yield* Output.printJson({ folder, templates: pulled, left_out: unnamed, gone })
-    yield* Output.say(`${folder} has ${pulled.length} templates.`)
-    for (const file of kept)
-      yield* Output.say(`${file} stays as it is: it is compiled, and the account has its result.`)
-    for (const alias of gone)
-      yield* Output.say(`${alias} is not in the account any more. Delete its folder, or the next push is refused.`)
-    for (const name of unnamed) yield* Output.say(`${name} was left out: it has no alias.`)
-  },
-)
+const pull = DataCommand.command({ folder: Pushes.folder }, function* ({ folder, json }) {
+  const { gone, kept, pulled, unnamed } = yield* Pushes.working((client) => pullTo(client, folder))
+  if (json) return yield* Output.printJson({ folder, templates: pulled, left_out: unnamed, gone })
+  yield* Output.say(`${folder} has ${pulled.length} templates.`)
+  for (const file of kept) yield* Output.say(`${file} stays as it is: it is compiled, and the account has its result.`)
+  for (const alias of gone)
+    yield* Output.say(`${alias} is not in the account any more. Delete its folder, or the next push is refused.`)
+  for (const name of unnamed) yield* Output.say(`${name} was left out: it has no alias.`)
+})
 
 const pullTo = async (client: Waybill, root: string) => {
   const templates: Array<LocalTemplate> = []
@@ -76,35 +71,28 @@ class WouldChange extends Data.TaggedError("WouldChange")<{ readonly message: st
   override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_PLANNED
 }
 
-const plan = DataCommand.command(
-  "plan",
-  "Show what a push would change; the exit code is then 2",
-  { folder: Pushes.folder, publish },
-  function* ({ folder, json, publish }) {
-    const { differences, problems, warnings } = yield* Pushes.working(async (client) => {
-      const planned = await TemplatePlan.plan(client, await TemplateFolder.readAll(folder), { publish })
-      const changes = planned.filter(TemplatePlan.isChange)
-      const differences = []
-      for (const change of changes)
-        differences.push({ ...change.result, diff: await TemplatePlan.diffOf(client, change) })
-      const problems = TemplatePlan.linesOf(planned, "problems")
-      return { differences, problems, warnings: TemplatePlan.linesOf(planned, "warnings") }
-    })
-    if (json) yield* Output.printJson({ folder, publish, changes: differences, problems, warnings }, 2)
-    else {
-      yield* Output.say(...differences.flatMap((each) => [Pushes.headOf(each), ...each.diff]))
-      yield* Output.say(...warnings.map((warning) => `Warning: ${warning}`))
-    }
-    if (problems.length > 0) return yield* new CommandRefused({ message: problems.join("\n") })
-    if (differences.length > 0)
-      return yield* new WouldChange({ message: `A push would change ${Pushes.countOf(differences.length)}.` })
-    if (!json) yield* Output.say("Nothing to push: the account has what the folder has.")
-  },
-)
+const plan = DataCommand.command({ folder: Pushes.folder, publish }, function* ({ folder, json, publish }) {
+  const { differences, problems, warnings } = yield* Pushes.working(async (client) => {
+    const planned = await TemplatePlan.plan(client, await TemplateFolder.readAll(folder), { publish })
+    const changes = planned.filter(TemplatePlan.isChange)
+    const differences = []
+    for (const change of changes)
+      differences.push({ ...change.result, diff: await TemplatePlan.diffOf(client, change) })
+    const problems = TemplatePlan.linesOf(planned, "problems")
+    return { differences, problems, warnings: TemplatePlan.linesOf(planned, "warnings") }
+  })
+  if (json) yield* Output.printJson({ folder, publish, changes: differences, problems, warnings }, 2)
+  else {
+    yield* Output.say(...differences.flatMap((each) => [Pushes.headOf(each), ...each.diff]))
+    yield* Output.say(...warnings.map((warning) => `Warning: ${warning}`))
+  }
+  if (problems.length > 0) return yield* new CommandRefused({ message: problems.join("\n") })
+  if (differences.length > 0)
+    return yield* new WouldChange({ message: `A push would change ${Pushes.countOf(differences.length)}.` })
+  if (!json) yield* Output.say("Nothing to push: the account has what the folder has.")
+})
 
 const push = DataCommand.command(
-  "push",
-  "Make the account's templates those of a folder: all of them, or none. Others stay as they are",
   { folder: Pushes.folder, publish, notes, force },
   function* ({ folder, force, json, notes, publish }) {
     const publication = { publish, ...Flags.present({ notes }) }
@@ -116,7 +104,7 @@ const push = DataCommand.command(
       ? Output.say("Nothing to push: the account has what the folder has.")
       : Output.say(...results.map(Pushes.headOf))
   },
-).pipe(
+).with(
   Command.withExamples([
     { command: "waybill templates push", description: "Changes drafts" },
     { command: 'waybill templates push --publish --notes "Shorter receipt"', description: "Changes what is sent" },
@@ -124,13 +112,8 @@ const push = DataCommand.command(
 )
 
 const types = DataCommand.command(
-  "types",
-  "Write TypeScript types of the variables of all templates, for @waybill/client",
   {
-    folder: Argument.String("folder").pipe(
-      Argument.withDescription("Folder of templates; those of the account by default"),
-      Argument.optional,
-    ),
+    folder: Options.argument("folder", "Folder of templates; those of the account by default").pipe(Argument.optional),
     out: Options.text("out", "File to write, such as src/templates.d.ts"),
   },
   function* ({ folder, json, out }) {
@@ -163,30 +146,22 @@ const sentTemplates = async (client: Waybill): Promise<ReadonlyArray<TypedTempla
   return templates
 }
 
-const list = DataCommand.firstOf(
-  "list",
-  "List templates, layouts and partials, newest first",
-  { limit: Flags.limit },
+const list = ApiCommand.list(
+  {},
   ["alias", "kind", "name", "status", "current_version", "updated_at"],
-  function* ({ limit }) {
-    return yield* firstOf((client) => client.templates.all(), limit)
-  },
-  undefined,
   "No templates yet. `waybill templates push` adds those of a folder.",
-).pipe(Command.provide(ApiClient.layer))
+  (client) => client.templates.all(),
+).with(Command.provide(ApiClient.layer))
 
-export const templates = Command.make("templates").pipe(
-  Command.withDescription("Templates of the account, and folders of them"),
-  Command.withSubcommands([
-    list,
-    Reading.get,
-    Reading.render,
-    Reading.versions,
-    Reading.rollback,
-    pull,
-    plan,
-    push,
-    types,
-    importing,
-  ]),
-)
+export const templates = DataCommand.group({
+  list: ["List templates, layouts and partials, newest first", list],
+  get: ["Show a template, and whether its draft differs from what is sent", Reading.get],
+  render: ["Show what would be sent, and what a reader would miss", Reading.render],
+  versions: ["List the versions of a template, newest first", Reading.versions],
+  rollback: ["Send a former version from now on; the draft stays", Reading.rollback],
+  pull: ["Write the drafts of the account to a folder, over what is there", pull],
+  plan: ["Show what a push would change; the exit code is then 2", plan],
+  push: ["Make the account's templates those of a folder: all of them, or none. Others stay as they are", push],
+  types: ["Write TypeScript types of the variables of all templates, for @waybill/client", types],
+  import: ["Translate the templates of Resend, Postmark or SendGrid into a folder of Liquid", importing],
+})
