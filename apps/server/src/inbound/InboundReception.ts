@@ -6,7 +6,9 @@ import * as Routing from "@waybill/domain/inbound/Routing"
 import * as Thread from "@waybill/domain/inbound/Thread"
 import * as Address from "@waybill/domain/values/Address"
 import type * as DomainName from "@waybill/domain/values/DomainName"
-import type { AccountId } from "@waybill/domain/values/Id"
+import * as Email from "@waybill/domain/email/Email"
+import * as Forward from "@waybill/domain/inbound/Forward"
+import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import type { NothingNew } from "@waybill/domain/values/Refusal"
 import type { Sha256 } from "@waybill/domain/values/Sha256"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -23,7 +25,6 @@ import * as ReplyAddresses from "../links/ReplyAddresses.ts"
 import * as NewIds from "../process/NewIds.ts"
 import { Instance } from "../settings/Instance.ts"
 import * as Forwarding from "./Forwarding.ts"
-import * as ReplyForwards from "./ReplyForwards.ts"
 
 /** A mail that has come for recipients of one account. */
 export interface Arrived {
@@ -85,7 +86,7 @@ export const workOf = Effect.fn("InboundReception.workOf")(function* <A>(
   }
   const toAuthor =
     answered !== undefined && plan.status === "received" && known.emails.has(answered)
-      ? yield* ReplyForwards.targetsOf(account_id, answered)
+      ? yield* forwardedTo(account_id, answered)
       : []
   const forwarding = yield* forwardingOf(account_id, arrival, [
     ...plan.forwards,
@@ -121,6 +122,15 @@ export const workOf = Effect.fn("InboundReception.workOf")(function* <A>(
 })
 
 const NO_FORWARDS = Result.succeed({ answer: [], append: [] } as const)
+
+/** Returns the addresses that answers to an email are sent on to; none if its sender has not asked for that. */
+const forwardedTo = Effect.fnUntraced(function* (account_id: AccountId, email_id: EmailId) {
+  const state = yield* (yield* EventStore).state(Email, { account_id, stream_id: email_id })
+  if (state._tag === "NotCreated" || state.accepted.reply_tracking?.forward !== true) return []
+  const { from, reply_to } = state.accepted
+  const wanted = reply_to.length === 0 ? [from] : reply_to
+  return wanted.slice(0, Forward.MAX_TARGETS).map(({ address }) => address)
+})
 
 /** Without forwards, nothing is read of the account that only they ask for. */
 const forwardingOf = Effect.fnUntraced(function* (

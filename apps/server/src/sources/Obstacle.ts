@@ -46,15 +46,12 @@ export const waitingFor = (
 ): Waiting => {
   const has = (tag: Obstacle["_tag"]): boolean => obstacles.some(({ _tag }) => _tag === tag)
   const isExpected = has("UsedUp") || has("Blocked") || has("Paused")
-  const brief = (reason: string): Waiting => ({ reason, retry_after_ms: ELSEWHERE_RETRY_MS, isBrief: true, isExpected })
-  const waiting = (reason: string, retry_after_ms: number): Waiting => ({
-    reason,
-    retry_after_ms,
-    isBrief: false,
-    isExpected,
-  })
-  if (has("Elsewhere")) return brief(`no address of pool "${pool}" is on this host`)
-  if (has("Unknown")) return brief(`the mails of pool "${pool}" could not be counted`)
+  const waiting = (reason: string, retry_after_ms = ELSEWHERE_RETRY_MS): Waiting => {
+    const isBrief = retry_after_ms === ELSEWHERE_RETRY_MS
+    return { reason, retry_after_ms, isBrief, isExpected }
+  }
+  if (has("Elsewhere")) return waiting(`no address of pool "${pool}" is on this host`)
+  if (has("Unknown")) return waiting(`the mails of pool "${pool}" could not be counted`)
   const slots = obstacles.flatMap((each) => ("until_ms" in each ? [each] : []))
   const [first] = slots.toSorted((one, other) => one.until_ms - other.until_ms)
   if (first !== undefined) {

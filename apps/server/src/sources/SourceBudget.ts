@@ -43,14 +43,8 @@ export const make = (counts: Counts): SourceBudget => {
     const name = `${key.address} ${key.day} ${key.provider}`
     const existing = entries.get(name)
     if (existing !== undefined) return existing
-    const entry: Entry = {
-      key,
-      turn: Semaphore.makeUnsafe(1),
-      left: 0,
-      sent: 0,
-      wasUsed: true,
-      isUsedUp: false,
-    }
+    const unused = { left: 0, sent: 0, wasUsed: true, isUsedUp: false }
+    const entry: Entry = { key, turn: Semaphore.makeUnsafe(1), ...unused }
     entries.set(name, entry)
     return entry
   }

@@ -1,6 +1,7 @@
 import { concat, sha256, toBase64, toHex, utf8 } from "@waybill/verify/Bytes"
 import { parseVkey, type Vkey } from "@waybill/verify/SignedNote"
-import { createPrivateKey, createPublicKey, randomBytes, sign } from "node:crypto"
+import * as SignedNote from "@waybill/store/transparency/SignedNote"
+import { randomBytes, sign } from "node:crypto"
 import * as fs from "node:fs/promises"
 
 /** The key of a witness, which cosigns checkpoints (c2sp.org/tlog-cosignature, version 1, Ed25519). */
@@ -13,22 +14,18 @@ export interface Cosigner extends Vkey {
 
 const COSIGNATURE = Uint8Array.of(4)
 const SEED_BYTES = 32
-/** The fixed beginning of a private key of Ed25519 in DER (RFC 8410). */
-const DER = Buffer.from("302e020100300506032b657004220420", "hex")
-const PUBLIC_BYTES = 32
 const OTHERS = 0o077
 
 export const make = async (name: string, seed: Uint8Array): Promise<Cosigner> => {
-  const key = createPrivateKey({ key: Buffer.concat([DER, seed]), format: "der", type: "pkcs8" })
-  const bytes = createPublicKey(key).export({ format: "der", type: "spki" }).subarray(-PUBLIC_BYTES)
-  const typed = concat(COSIGNATURE, Uint8Array.from(bytes))
+  const { key, privateKey } = SignedNote.signer(name, seed)
+  const typed = concat(COSIGNATURE, Uint8Array.from(key))
   const id = (await sha256(concat(utf8(`${name}\n`), typed))).subarray(0, 4)
   const text = `${name}+${toHex(id)}+${toBase64(typed)}`
   return {
     ...(await parseVkey(text)),
     text,
     cosign: (body, seconds) => {
-      const signature = sign(null, Buffer.from(`cosignature/v1\ntime ${seconds}\n${body}`), key)
+      const signature = sign(null, Buffer.from(`cosignature/v1\ntime ${seconds}\n${body}`), privateKey)
       const time = new Uint8Array(8)
       new DataView(time.buffer).setBigUint64(0, BigInt(seconds))
       return `\u2014 ${name} ${toBase64(concat(id, time, Uint8Array.from(signature)))}\n`

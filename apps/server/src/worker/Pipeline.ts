@@ -82,13 +82,7 @@ export interface Pipeline {
 }
 
 /** Claims rows of the fiber's database, works on all of them at once and ends each by itself. Closing the scope stops it in an orderly way. */
-export const make = <R>(
-  options: Options<R>,
-): Effect.Effect<
-  Pipeline,
-  Processes.RegistrationFailed | StoreUnavailable.StoreUnavailable,
-  R | PgClient.PgClient | Processes.Processes | EventStore | Scope.Scope
-> =>
+export const make = <R>(options: Options<R>) =>
   // Each pipeline has its own scope, so that pipelines stop at the same time and each still in its own order.
   Effect.flatMap(Effect.flatMap(Effect.scope, Scope.fork), (scope) => Scope.provide(build(options), scope))
 

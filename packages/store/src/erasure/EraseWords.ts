@@ -31,12 +31,7 @@ export const erase = Effect.fnUntraced(function* (sql: Sql, address: Address.Add
 /** Deletes the saved views that hold an address, which are at home. */
 export const eraseViews = Effect.fnUntraced(function* (address: Address.Address, mask: Mask.Mask) {
   const home = yield* HomeSql
-  const views = yield* home<{
-    readonly account_id: string
-    readonly user_id: string
-    readonly name: string
-    readonly search: string
-  }>`
+  const views = yield* home<Readonly<Record<"account_id" | "user_id" | "name" | "search", string>>>`
     SELECT account_id, user_id, name, search FROM saved_views
     WHERE lower(name || ' ' || search COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
   for (const { account_id, name, search, user_id } of views)

@@ -81,12 +81,7 @@ interface CountRow {
 export type Row = Pick<CountRow, "at" | "domain" | "tag"> &
   GroupTag.Groups & { readonly [M in Measure]: number } & {
     readonly recipient_counts: { readonly [S in EmailStatus.Status]: number }
-    readonly latency_ms: {
-      readonly p50: number
-      readonly p90: number
-      readonly p95: number
-      readonly p99: number
-    } | null
+    readonly latency_ms: Readonly<Record<"p50" | "p90" | "p95" | "p99", number>> | null
   }
 
 /** Row of the counts with the position; only the position if nothing is counted. */

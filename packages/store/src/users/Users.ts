@@ -14,11 +14,7 @@ const COST = { N: 16_384, r: 16, p: 1, maxmem: 128 * 1024 * 1024 }
 const KEY_BYTES = 64
 const SALT_BYTES = 16
 
-export interface NewUser {
-  readonly id: Id.UserId
-  readonly email: string
-  readonly name: string
-  readonly operator: boolean
+export interface NewUser extends User {
   readonly created_at: string
 }
 
@@ -36,12 +32,7 @@ export const create = Effect.fn("Users.create")(function* (user: NewUser) {
  * are given a password. None becomes an operator, because another instance's log must not decide that. `home` has the users.
  */
 export const restore = Effect.fn("Users.restore")(function* (sql: Sql, home: Sql) {
-  const members = yield* sql<{
-    readonly user_id: string
-    readonly email: string
-    readonly name: string
-    readonly invited_at: string
-  }>`
+  const members = yield* sql<Readonly<Record<"user_id" | "email" | "name" | "invited_at", string>>>`
     SELECT user_id, lower(email) AS email, record ->> 'name' AS name, record ->> 'invited_at' AS invited_at
     FROM members WHERE status <> 'removed'`
   const made = yield* home`

@@ -20,9 +20,8 @@ import { advanceTestClocks } from "../../worker/periodic/advanceTestClocks.ts"
 import { askWitnesses } from "../../worker/periodic/askWitnesses.ts"
 import { checkDomains } from "../../worker/periodic/checkDomains.ts"
 import * as WebhookPipeline from "../../worker/webhooks/WebhookPipeline.ts"
-import { followEmailWords } from "../../worker/periodic/followEmailWords.ts"
+import * as Followers from "../../worker/periodic/Followers.ts"
 import { followLogTree } from "../../worker/periodic/followLogTree.ts"
-import { followStats } from "../../worker/periodic/followStats.ts"
 import { makeBackups } from "../../worker/periodic/makeBackups.ts"
 import { feedbackHeaders } from "../../worker/delivery/feedbackHeaders.ts"
 import { Transports } from "../../worker/delivery/Transports.ts"
@@ -97,8 +96,8 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
           yield* EveryDatabase.start(
             Effect.all(
               [
-                followStats(),
-                followEmailWords(),
+                Followers.followStats(),
+                Followers.followEmailWords(),
                 followLogTree(urlOf(settings), signers),
                 askWitnesses(settings.witnesses, Service.networks(settings.witnessAllowNetworks)),
               ],

@@ -6,6 +6,8 @@ import { Cause, Effect } from "effect"
 /** Maximum number of policies that are fetched at once. */
 export const MAX_FETCHES = 20
 
+const NOT_RENEWED = "mta-sts policy could not be renewed; it will be retried"
+
 /**
  * Renews MTA-STS policies long before they expire, so that an attacker cannot end a policy by blocking one request
  * (RFC 8461 §10.2).
@@ -17,19 +19,13 @@ export const refreshPolicies = Effect.fn("refreshPolicies")(function* (fetch: Mt
     Effect.matchEffect(MtaSts.fetchCurrent(dns, fetch, domain), {
       onSuccess: (policy) => policies.put(domain, policy),
       onFailure: ({ reason }) =>
-        mode === "none"
-          ? Effect.void
-          : Effect.logWarning("mta-sts policy could not be renewed; it will be retried", {
-              domain,
-              reason,
-              expires_at,
-            }),
+        mode === "none" ? Effect.void : Effect.logWarning(NOT_RENEWED, { domain, reason, expires_at }),
     }).pipe(
       // A failure of one domain must not delay the others for hours, when their policies may have expired.
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause)
           ? Effect.failCause(cause)
-          : Effect.logWarning("mta-sts policy could not be renewed; it will be retried", { domain, expires_at }, cause),
+          : Effect.logWarning(NOT_RENEWED, { domain, expires_at }, cause),
       ),
     )
   yield* Effect.forEach(yield* MtaStsPolicies.due(), renew, { concurrency: MAX_FETCHES, discard: true })

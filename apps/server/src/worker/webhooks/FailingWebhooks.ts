@@ -11,7 +11,7 @@ import * as NewIds from "../../process/NewIds.ts"
 export const CHECK_EVERY_MS = Timestamp.MINUTE
 /** Maximum number of webhooks whose next check is remembered; the one used longest ago is forgotten first. */
 export const MAX_REMEMBERED = 10_000
-const GONE = 410
+export const GONE = 410
 
 export interface CallOutcome {
   readonly account_id: AccountId

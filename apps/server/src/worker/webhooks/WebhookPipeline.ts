@@ -30,7 +30,6 @@ import * as WebhookSecrets from "./WebhookSecrets.ts"
 export const MAX_CALLS = 1_000
 /** Minimum interval between postponements of an endpoint's backlog. */
 export const DEFER_EVERY_MS = 1_000
-const GONE = 410
 
 /** The test clock that a call lives on, if it does. */
 type Clock = ClockFact | undefined
@@ -192,7 +191,11 @@ const resultOf = Effect.fnUntraced(function* (
   const { account_id, id, webhook } = dispatch
   const ok = isOk(attempt)
   const final =
-    ok || webhook === null || clock?.removed === true || attempt.status === GONE || !WebhookPayload.isInFormat(dispatch)
+    ok ||
+    webhook === null ||
+    clock?.removed === true ||
+    attempt.status === FailingWebhooks.GONE ||
+    !WebhookPayload.isInFormat(dispatch)
   // A test must see the same times in every run.
   const random = clock === undefined ? yield* Random.next : 0.5
   const next_attempt_at = final ? null : nextAt(at, row.attempt + 1, random)
