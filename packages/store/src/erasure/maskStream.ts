@@ -19,14 +19,10 @@ import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 const UNDECIDED = "may be part of another address: check by hand"
 
-interface StreamResult {
-  /** Number of masked events. */
-  readonly events: number
-  /** Reason why the stream still holds the address; undefined if it does not. */
-  readonly remaining: string | undefined
-}
-
-/** Masks an address in the events of a stream, and in the read models and webhook deliveries made from them. */
+/**
+ * Masks an address in the events of a stream, and in the read models and webhook deliveries made from them. Returns the number of
+ * masked events, and why the stream still holds the address, if it does.
+ */
 export const maskStream = Effect.fnUntraced(function* (
   sql: Sql,
   { account_id, stream, stream_id }: StreamOfAccount,

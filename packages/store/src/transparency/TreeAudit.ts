@@ -35,12 +35,6 @@ export const MAX_DIFFERENCES = 100
 const PAGE_TILES = 100
 const PAGE_STREAMS = 5_000
 
-/** A tree computed again from its leaves, and the tiles above them that differ. */
-interface Recomputed {
-  readonly root: Uint8Array
-  readonly differing: ReadonlyArray<MerkleTree.TileKey>
-}
-
 export type ReadTiles<E, R> = (
   keys: ReadonlyArray<MerkleTree.TileKey>,
 ) => Effect.Effect<ReadonlyMap<string, Uint8Array>, E, R>
