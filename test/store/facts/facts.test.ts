@@ -106,7 +106,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
       yield* changed(({ domain_id }) => sql`UPDATE domains SET removed = true WHERE id = ${domain_id}`, {
         status: undefined,
       })
-      yield* changed(({ account_id }) => suppress(sql, account_id, true), { reason: "bounce" })
+      yield* changed(({ account_id }) => suppress(sql, account_id, true), { reason: "hard_bounce" })
     })
 
     it.effect("hold for an address whose suppression has ended", function* () {
@@ -128,7 +128,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
       for (let nth = 0; nth < 3; nth++) {
         const { commit, seen } = sending(account_id)
         yield* transact(commit)
-        assert.deepStrictEqual(seen, [{ ...FREE, reason: "bounce" }])
+        assert.deepStrictEqual(seen, [{ ...FREE, reason: "hard_bounce" }])
       }
     })
 
@@ -162,4 +162,4 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
 
 const suppress = (sql: Sql, account_id: string, active: boolean) => sql`
   INSERT INTO suppressions (account_id, address, version, id, reason, active, record)
-  VALUES (${account_id}, ${ADDRESS}, 1, 'sup_1', 'bounce', ${active}, '{}')`
+  VALUES (${account_id}, ${ADDRESS}, 1, 'sup_1', 'hard_bounce', ${active}, '{}')`

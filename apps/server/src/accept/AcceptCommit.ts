@@ -174,7 +174,7 @@ const decide = (
   const suppressed = new Map<string, SuppressionState.Reason>()
   for (const address of Draft.recipientKeys(command)) {
     const reason = view.facts.suppression(account_id, address)
-    if (reason !== undefined) suppressed.set(address, reason as SuppressionState.Reason)
+    if (reason !== undefined) suppressed.set(address, reason)
   }
   const context: Acceptance.Context = {
     now: at,

@@ -62,13 +62,11 @@ export class BatchWrites {
     this.#loaded = loaded
     this.#time = time
     this.#facts = facts
-    const seen = Object.fromEntries(
-      changing.map(([name, part]) => {
-        const fact = facts[name as keyof BatchParts.Facts]
-        return [name, part.factAfter?.(fact, (key) => this.rows.at(part, key)) ?? fact]
-      }),
-    )
-    this.#seen = { ...facts, ...seen }
+    const seen = changing.map(([name, part]) => [
+      name,
+      part.factAfter?.(facts[name as keyof BatchParts.Facts], (key) => this.rows.at(part, key)),
+    ])
+    this.#seen = { ...facts, ...Object.fromEntries(seen) }
   }
 
   /** Streams to which events were added. */
@@ -120,7 +118,7 @@ export class BatchWrites {
     }
     this.events.push(...added.events)
     for (const [part, row] of added.rows) this.rows.add(part, row)
-    for (const { part, rows } of decision.rows ?? []) for (const row of rows) this.rows.add(part, row)
+    for (const [part, rows] of decision.rows ?? []) for (const row of rows) this.rows.add(part, row)
     for (const { id } of leases ?? []) this.rows.add(DueWork.part, { release: id })
     if (idempotency !== undefined && answer !== undefined) {
       const { account_id, fingerprint, key, route } = idempotency

@@ -3,15 +3,8 @@ import type { Query } from "../log/BatchPart.ts"
 import type { Client } from "../postgres/Sql.ts"
 import * as BatchParts from "./BatchParts.ts"
 
-/** A query of rows of the part of a name. */
-interface NamedQuery extends Query {
-  readonly name: string
-}
-
-interface FactRow {
-  readonly name: string
-  readonly fact: object
-}
+type NamedQuery = Query & { readonly name: string }
+type FactRow = { readonly name: string; readonly fact: object }
 
 /** Reads the needs of all commits of a batch in one statement, or `apart` in statements of one table that are sent together. */
 export const readFacts = Effect.fnUntraced(function* <E>(
@@ -23,15 +16,12 @@ export const readFacts = Effect.fnUntraced(function* <E>(
   const queries: Array<NamedQuery> = []
   for (const [name, part] of BatchParts.all)
     for (const query of part.read?.(sql, needs, now) ?? []) queries.push({ ...query, name })
-  const rows = new Map<string, Array<object>>()
-  for (const { fact, name } of yield* isApart ? readApart(sql, queries) : readTogether(sql, queries)) {
-    const ofPart = rows.get(name)
-    if (ofPart === undefined) rows.set(name, [fact])
-    else ofPart.push(fact)
-  }
-  return Object.fromEntries(
-    BatchParts.all.map(([name, part]) => [name, part.fact?.(rows.get(name) ?? [])]),
-  ) as never as BatchParts.Facts
+  const rows = Map.groupBy(yield* isApart ? readApart(sql, queries) : readTogether(sql, queries), ({ name }) => name)
+  const facts = BatchParts.all.map(([name, part]) => [
+    name,
+    part.fact?.((rows.get(name) ?? []).map(({ fact }) => fact)),
+  ])
+  return Object.fromEntries(facts) as never as BatchParts.Facts
 })
 
 /** Reads all facts in one statement, so that the batch waits for one answer instead of many. */
@@ -49,22 +39,10 @@ const readTogether = <E>(sql: Client<E>, queries: ReadonlyArray<NamedQuery>) => 
  * Reads each kind of facts by a statement of its own, where one of several tables would be planned each time, which costs ten
  * times as much.
  */
-const readApart = <E>(sql: Client<E>, queries: ReadonlyArray<NamedQuery>) =>
-  Effect.map(
-    Effect.forEach(
-      queries,
-      (query) => Effect.map(rowsApart(sql, query), (rows) => rows.map((fact) => ({ name: query.name, fact }))),
-      {
-        concurrency: "unbounded",
-      },
-    ),
-    (rows) => rows.flat(),
-  )
-
-const rowsApart = <E>(
-  sql: Client<E>,
-  { apart, name, rows, writes }: NamedQuery,
-): Effect.Effect<ReadonlyArray<object>, E> => {
-  if (apart !== undefined) return apart(sql)
-  return writes === true ? sql<object>`WITH ${sql(name)} AS (${rows}) SELECT * FROM ${sql(name)}` : sql<object>`${rows}`
+const readApart = <E>(sql: Client<E>, queries: ReadonlyArray<NamedQuery>) => {
+  const reading = queries.map(({ apart, name, rows, writes }) => {
+    const query = writes === true ? sql`WITH ${sql(name)} AS (${rows}) SELECT * FROM ${sql(name)}` : sql`${rows}`
+    return Effect.map(apart?.(sql) ?? query, (found) => found.map((fact): FactRow => ({ name, fact })))
+  })
+  return Effect.map(Effect.all(reading, { concurrency: "unbounded" }), (rows) => rows.flat())
 }

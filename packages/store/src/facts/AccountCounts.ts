@@ -1,6 +1,6 @@
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
-import { type BatchPart, byName, type OfAccount } from "../log/BatchPart.ts"
+import type { BatchPart } from "../log/BatchPart.ts"
 import { Sql, type Client } from "../postgres/Sql.ts"
 
 /** Kinds of objects of which a plan limits the number in an account. */
@@ -24,23 +24,23 @@ const countQuery = (sql: Client<unknown>, account_id: string, kind: CountedKind,
   }
 }
 
-interface Needs {
-  /** Kind of object to count in the account. The commit gets a batch of its own, so that the count holds until its end. */
-  readonly countOf?: CountedKind
-}
-
-export const fact: BatchPart<Needs, (account: AccountId, kind: CountedKind) => number> = {
+/** Counts of objects. The commit gets a batch of its own, so that the count holds until its end. */
+export const fact: BatchPart<{ readonly countOf?: CountedKind }, (account: AccountId, kind: CountedKind) => number> = {
   read: (sql, needs, now) =>
     needs.flatMap(({ account_id, countOf }) => {
       if (countOf === undefined) return []
       const counted = countQuery(sql, account_id, countOf, now)
-      const rows = sql`SELECT ${account_id}::text AS account_id, ${countOf}::text AS counted, count FROM (${counted}) AS c`
-      return [{ rows }]
+      return [{ rows: sql`SELECT ${`${account_id} ${countOf}`}::text AS counted, count FROM (${counted}) AS c` }]
     }),
   fact: (rows) => {
-    const find = byName<OfAccount & { readonly counted: string; readonly count: number }>(rows, (row) => row.counted)
-    return (account, kind) => find(account, kind)?.count ?? 0
+    const counts = new Map((rows as ReadonlyArray<Counted>).map(({ count, counted }) => [counted, count]))
+    return (account, kind) => counts.get(`${account} ${kind}`) ?? 0
   },
+}
+
+interface Counted {
+  readonly counted: string
+  readonly count: number
 }
 
 /** Counts outside a commit. A decision by a count requests it again as a need of its commit, where it cannot change. */

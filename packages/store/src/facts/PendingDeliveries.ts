@@ -10,6 +10,7 @@ import { Effect } from "effect"
 import * as Content from "../content/Content.ts"
 import * as StoredContent from "../content/StoredContent.ts"
 import type { DomainRecord } from "../readmodels/Domains.ts"
+import * as Suppressions from "../readmodels/Suppressions.ts"
 import * as TestClocks from "../readmodels/TestClocks.ts"
 import type { ClockFact } from "../readmodels/TestClocks.ts"
 import { streamKey } from "../log/StreamRef.ts"
@@ -184,15 +185,9 @@ const loadSuppressed = Effect.fnUntraced(function* (
       .filter(Recipient.isUnfinished)
       .map(({ address }) => ({ account_id, address: Address.keyOf(address) })),
   )
-  const stored = yield* sql<{
-    readonly account_id: string
-    readonly address: string
-    readonly reason: SuppressionState.Reason
-  }>`
-    SELECT s.account_id, s.address, s.reason
-    FROM unnest(${pairs.map((pair) => pair.account_id)}::text[], ${pairs.map((pair) => pair.address)}::text[])
-      AS keys(account_id, address)
-    JOIN suppressions s USING (account_id, address) WHERE s.active`
+  const accounts = pairs.map(({ account_id }) => account_id)
+  const names = pairs.map(({ address }) => address)
+  const stored = yield* sql<Suppressions.ActiveRow>`${Suppressions.select(sql, { accounts, names })}`
   const byAccount = new Map<string, Map<string, SuppressionState.Reason>>()
   for (const { account_id, address, reason } of stored) {
     const reasons = byAccount.get(account_id) ?? new Map<string, SuppressionState.Reason>()

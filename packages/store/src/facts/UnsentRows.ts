@@ -2,7 +2,7 @@ import type * as Email from "@waybill/domain/email/Email"
 import * as UnsentMail from "@waybill/domain/email/UnsentMail"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type { Fragment } from "effect/sql/Statement"
-import { type BatchPart, byName, type OfAccount, pairs } from "../log/BatchPart.ts"
+import { type BatchPart, factByName, type OfAccount, type Pairs } from "../log/BatchPart.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import type { Client } from "../postgres/Sql.ts"
 import * as UsageRows from "./UsageRows.ts"
@@ -14,9 +14,9 @@ type UnsentRow = OfAccount & UnsentMail.Change
  * Locks what accounts store for unsent mail of a month until the batch is committed, so that the number stays exact. It is
  * locked last of all facts, as the commits of outcomes write it after their outbox rows.
  */
-const hold = (sql: Client<unknown>, accounts: ReadonlyArray<string>, months: ReadonlyArray<string>): Fragment => sql`
+const hold = (sql: Client<unknown>, { accounts, names }: Pairs): Fragment => sql`
   INSERT INTO unsent_mail AS u (account_id, month)
-  SELECT account_id, month FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(months)}) AS wanted(account_id, month)
+  SELECT account_id, month FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, month)
   ORDER BY account_id, month
   ON CONFLICT (account_id, month) DO UPDATE SET bytes = u.bytes
   RETURNING account_id, month, bytes::float8 AS bytes, refunded::float8 AS refunded`
@@ -35,20 +35,18 @@ const add = (sql: Client<unknown>, changes: ReadonlyArray<UnsentRow>): Fragment 
 }
 
 interface Needs {
-  /** UTC month whose content of unsent mail is needed; it stays locked until the commit. */
   readonly unsent?: string
 }
 
-/** Content stored for unsent mail of a month. */
+/** Content stored for unsent mail of a month. It stays locked until the commit. */
 export const part: BatchPart<Needs, (account: AccountId, month: string) => UnsentMail.Unsent, UnsentRow> = {
-  read: (sql, needs) => {
-    const { accounts, names } = pairs(needs, ({ unsent }) => unsent)
-    return names.length === 0 ? [] : [{ rows: hold(sql, accounts, names), writes: true }]
-  },
-  fact: (rows) => {
-    const find = byName<UnsentRow>(rows, ({ month }) => month)
-    return (account, month) => find(account, month) ?? UnsentMail.NONE
-  },
+  ...factByName(
+    ({ unsent }: Needs) => unsent,
+    hold,
+    ({ month }: UnsentRow) => month,
+    (row): UnsentMail.Unsent => row ?? UnsentMail.NONE,
+    () => ({ writes: true }),
+  ),
   factAfter: (unsent, addedTo) => (account, month) =>
     sum(unsent(account, month), addedTo(`${account} ${month}`) ?? UnsentMail.NONE),
   ofEvent: (account_id, event, before, after) => {

@@ -3,48 +3,37 @@ import * as UsageChange from "@waybill/domain/email/UsageChange"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import { type BatchPart, byName, type OfAccount, pairs } from "../log/BatchPart.ts"
+import { type BatchPart, factByName, type OfAccount, type Pairs } from "../log/BatchPart.ts"
 import type { AnyEvent } from "../log/RecordedEvents.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import type { Client } from "../postgres/Sql.ts"
 
 /** Recipients that a batch adds to the usage of a month. */
-interface AddedUsage {
-  readonly account_id: AccountId
-  readonly month: string
-  readonly delta: number
-}
-
-interface UsageFact extends OfAccount {
-  readonly month: string
-  readonly accepted: number
-}
+type AddedUsage = OfAccount & UsageChange.Change
+type UsageFact = OfAccount & { readonly month: string; readonly accepted: number }
 
 /**
  * Locks the accounts' usage of a month until the batch is committed, so that the number stays exact. The rows are locked in
  * the order of the key, so that two batches cannot deadlock.
  */
-const hold = (sql: Client<unknown>, accounts: ReadonlyArray<string>, months: ReadonlyArray<string>): Fragment => sql`
+const hold = (sql: Client<unknown>, { accounts, names }: Pairs): Fragment => sql`
   INSERT INTO monthly_usage AS u (account_id, month, accepted)
-  SELECT account_id, month, 0 FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(months)}) AS wanted(account_id, month)
+  SELECT account_id, month, 0 FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, month)
   ORDER BY account_id, month
   ON CONFLICT (account_id, month) DO UPDATE SET accepted = u.accepted
   RETURNING account_id, month, accepted::float8 AS accepted`
 
 /** Like `hold`, in statements of one table, of which the plans are kept (`TablePlace`); only the first message of a month needs two. */
-const holdApart = Effect.fnUntraced(function* <E>(
-  sql: Client<E>,
-  accounts: ReadonlyArray<string>,
-  months: ReadonlyArray<string>,
-) {
+const holdApart = Effect.fnUntraced(function* <E>(sql: Client<E>, { accounts, names }: Pairs) {
   const rows = yield* sql<UsageFact>`
     SELECT account_id, month, accepted::float8 AS accepted FROM monthly_usage
-    WHERE account_id = ANY(${accounts}::text[]) AND month = ANY(${months}::text[]) ORDER BY account_id, month FOR UPDATE`
+    WHERE account_id = ANY(${accounts}::text[]) AND month = ANY(${names}::text[]) ORDER BY account_id, month FOR UPDATE`
   const there = new Set(rows.map(({ account_id, month }) => `${account_id} ${month}`))
-  const lacking = accounts.flatMap((account, nth) => (there.has(`${account} ${months[nth]}`) ? [] : [nth]))
+  const lacking = accounts.flatMap((account, nth) => (there.has(`${account} ${names[nth]}`) ? [] : [nth]))
   if (lacking.length === 0) return rows
   const of = (all: ReadonlyArray<string>) => lacking.map((nth) => all[nth] ?? "")
-  const began = yield* sql<UsageFact>`WITH used AS (${hold(sql, of(accounts), of(months))}) SELECT * FROM used`
+  const began =
+    yield* sql<UsageFact>`WITH used AS (${hold(sql, { accounts: of(accounts), names: of(names) })}) SELECT * FROM used`
   return [...rows, ...began]
 })
 
@@ -60,21 +49,18 @@ const add = (sql: Client<unknown>, entries: ReadonlyArray<AddedUsage>): Fragment
 }
 
 interface Needs {
-  /** UTC month whose usage is needed; it stays locked until the commit. */
   readonly month?: string
 }
 
-/** Recipients accepted in a month so far. */
+/** Recipients accepted in a month so far. The usage stays locked until the commit. */
 export const part: BatchPart<Needs, (account: AccountId, month: string) => number, AddedUsage> = {
-  read: (sql, needs) => {
-    const { accounts, names } = pairs(needs, ({ month }) => month)
-    if (names.length === 0) return []
-    return [{ rows: hold(sql, accounts, names), writes: true, apart: (client) => holdApart(client, accounts, names) }]
-  },
-  fact: (rows) => {
-    const find = byName<UsageFact>(rows, ({ month }) => month)
-    return (account, month) => find(account, month)?.accepted ?? 0
-  },
+  ...factByName(
+    ({ month }: Needs) => month,
+    hold,
+    ({ month }: UsageFact) => month,
+    (row) => row?.accepted ?? 0,
+    (months) => ({ writes: true, apart: (sql) => holdApart(sql, months) }),
+  ),
   factAfter: (accepted, addedTo) => (account, month) =>
     accepted(account, month) + (addedTo(`${account} ${month}`)?.delta ?? 0),
   ofEvent: (account_id, event, _, after) => {

@@ -33,15 +33,9 @@ export interface BatchPart<Needs = object, Fact = unknown, Row = unknown> {
 export type Writing<Row> = BatchPart<never, unknown, Row>
 
 /** Rows that a decision brings itself. */
-export interface PartRows {
-  readonly part: BatchPart
-  readonly rows: ReadonlyArray<unknown>
-}
+export type PartRows = readonly [part: BatchPart, rows: ReadonlyArray<unknown>]
 
-export const rowsOf = <Row>(part: Writing<Row>, rows: ReadonlyArray<Row>): PartRows => ({
-  part: part as BatchPart,
-  rows,
-})
+export const rowsOf = <Row>(part: Writing<Row>, rows: ReadonlyArray<Row>): PartRows => [part as BatchPart, rows]
 
 export interface OfAccount {
   readonly account_id: AccountId
@@ -107,16 +101,15 @@ export const liveAccounts = (needs: ReadonlyArray<OfAccount>): ReadonlyArray<str
   ...new Set(needs.map(({ account_id }) => Livemode.liveAccountOf(account_id))),
 ]
 
+type Names = ReadonlyArray<string> | string | undefined
+
 export interface Pairs {
   readonly accounts: ReadonlyArray<string>
   readonly names: ReadonlyArray<string>
 }
 
 /** Returns each account and name that commits need, once. */
-export const pairs = <N extends OfAccount>(
-  needs: ReadonlyArray<N>,
-  of: (need: N) => ReadonlyArray<string> | string | undefined,
-): Pairs => {
+export const pairs = <N extends OfAccount>(needs: ReadonlyArray<N>, of: (need: N) => Names): Pairs => {
   const accounts: Array<string> = []
   const names: Array<string> = []
   const seen = new Set<string>()
@@ -132,12 +125,20 @@ export const pairs = <N extends OfAccount>(
   return { accounts, names }
 }
 
-/** Returns the query of the rows of accounts and names; none without names. */
-export const queryOf = (wanted: Pairs, rows: (wanted: Pairs) => Fragment): ReadonlyArray<Query> =>
-  wanted.names.length === 0 ? [] : [{ rows: rows(wanted) }]
-
-/** Returns how decisions find rows that have an account and a name. */
-export const byName = <Row extends OfAccount>(rows: ReadonlyArray<object>, nameOf: (row: Row) => string) => {
-  const found = new Map((rows as ReadonlyArray<Row>).map((row) => [`${row.account_id} ${nameOf(row)}`, row]))
-  return (account: AccountId, name: string): Row | undefined => found.get(`${account} ${name}`)
-}
+/** Makes the fact that decisions look up by an account and a name. */
+export const factByName = <Needs, Row extends OfAccount, Found>(
+  wanted: (need: Needs) => Names,
+  rows: (sql: Client<unknown>, wanted: Pairs) => Fragment,
+  nameOf: (row: Row) => string,
+  found: (row: Row | undefined) => Found,
+  query: (wanted: Pairs) => Omit<Query, "rows"> = () => ({}),
+): BatchPart<Needs, (account: AccountId, name: string) => Found> => ({
+  read: (sql, needs) => {
+    const all = pairs(needs, wanted)
+    return all.names.length === 0 ? [] : [{ rows: rows(sql, all), ...query(all) }]
+  },
+  fact: (read) => {
+    const byName = new Map((read as ReadonlyArray<Row>).map((row) => [`${row.account_id} ${nameOf(row)}`, row]))
+    return (account, name) => found(byName.get(`${account} ${name}`))
+  },
+})

@@ -19,13 +19,12 @@ type Change =
   /** Id of a row whose lease ends, because its holder commits. */
   | { readonly release: string }
 
-interface Needs {
-  /** Ids of outbox rows, which stay locked until the commit. */
-  readonly outbox?: ReadonlyArray<string>
-}
-
-/** The outbox: leases of rows, and the work that follows from streams. */
-export const part: BatchPart<Needs, (id: string) => LeaseFact | undefined, Change> = {
+/** The outbox: leases of rows, which stay locked until the commit, and the work that follows from streams. */
+export const part: BatchPart<
+  { readonly outbox?: ReadonlyArray<string> },
+  (id: string) => LeaseFact | undefined,
+  Change
+> = {
   read: (sql, needs) => {
     const ids = [...new Set(needs.flatMap(({ outbox }) => outbox ?? []))]
     return ids.length === 0 ? [] : [{ rows: Leases.hold(sql, ids) }]
@@ -103,15 +102,25 @@ const delivery = (stream: ChangedStream, message: Email.State): OutboxRow | "non
   const first = message.scheduled_at ?? message.accepted.created_at
   const due = unfinished.map(({ next_attempt_at }) => next_attempt_at ?? first)
   return {
-    id: stream.stream_id,
-    account_id: stream.account_id,
-    kind: "delivery",
-    stream_id: stream.stream_id,
-    available_at: due.reduce((a, b) => (a < b ? a : b)),
+    ...rowOf(
+      stream,
+      "delivery",
+      due.reduce((a, b) => (a < b ? a : b)),
+    ),
     attempt: unfinished.reduce((most, { attempts }) => Math.max(most, attempts), 0),
     payload: EmailState.status(message) === "deferred" ? DEFERRED : {},
   }
 }
+
+const rowOf = ({ account_id, stream_id }: ChangedStream, kind: OutboxRow["kind"], available_at: string): OutboxRow => ({
+  id: stream_id,
+  account_id,
+  kind,
+  stream_id,
+  available_at,
+  attempt: 0,
+  payload: {},
+})
 
 /** The test clock that a stream lives on. */
 export const clockOf = ({ aggregate, state }: ChangedStream): TestClockId | undefined => {
@@ -139,28 +148,10 @@ const onClock = (row: OutboxRow, clock: string, shown: string, now: string): Out
 /** An advance in progress is work since it began, and so is ending what waits on a deleted clock. */
 const advance = (stream: ChangedStream, clock: TestClock.State): OutboxRow | "none" => {
   const since = clock._tag === "NotCreated" ? undefined : (clock.deleted_at ?? clock.advance?.since)
-  return since === undefined
-    ? "none"
-    : {
-        id: stream.stream_id,
-        account_id: stream.account_id,
-        kind: "test_clock",
-        stream_id: stream.stream_id,
-        available_at: since,
-        attempt: 0,
-        payload: {},
-      }
+  return since === undefined ? "none" : rowOf(stream, "test_clock", since)
 }
 
 const domainCheck = (stream: ChangedStream, domain: Domain.State): OutboxRow | "none" =>
   domain._tag !== "Domain" || domain.next_check_at === null
     ? "none"
-    : {
-        id: stream.stream_id,
-        account_id: stream.account_id,
-        kind: "domain_check",
-        stream_id: stream.stream_id,
-        available_at: domain.next_check_at,
-        attempt: domain.checks,
-        payload: {},
-      }
+    : { ...rowOf(stream, "domain_check", domain.next_check_at), attempt: domain.checks }

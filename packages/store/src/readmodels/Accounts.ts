@@ -5,7 +5,7 @@ import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import * as Databases from "../routing/Databases.ts"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
-import { type BatchPart, byName, liveAccounts, type OfAccount } from "../log/BatchPart.ts"
+import { type BatchPart, liveAccounts, type OfAccount } from "../log/BatchPart.ts"
 import * as ReadModel from "./ReadModel.ts"
 import { Sql } from "../postgres/Sql.ts"
 
@@ -50,20 +50,17 @@ export const readModel = ReadModel.make({
   },
 })
 
-interface Needs {
-  /** UTC month whose usage is needed, with the account's plan; the usage stays locked until the commit. */
-  readonly month?: string
-}
+type Row = OfAccount & { readonly record: StoredAccount }
 
-/** Accounts whose plan decides. A test account has the record of its live account. */
-export const fact: BatchPart<Needs, (account: AccountId) => StoredAccount | undefined> = {
+/** Accounts, for commits that need a month's usage. A test account has the record of its live account. */
+export const fact: BatchPart<{ readonly month?: string }, (account: AccountId) => StoredAccount | undefined> = {
   read: (sql, needs) =>
     needs.every(({ month }) => month === undefined)
       ? []
       : [{ rows: sql`SELECT account_id, record FROM accounts WHERE account_id = ANY(${liveAccounts(needs)}::text[])` }],
   fact: (rows) => {
-    const find = byName<OfAccount & { readonly record: StoredAccount }>(rows, () => "")
-    return (account) => find(Livemode.liveAccountOf(account), "")?.record
+    const accounts = new Map((rows as ReadonlyArray<Row>).map(({ account_id, record }) => [account_id, record]))
+    return (account) => accounts.get(Livemode.liveAccountOf(account))
   },
 }
 

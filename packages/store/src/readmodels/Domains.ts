@@ -6,7 +6,7 @@ import { sendingDomains } from "../postgres/sendingDomains.ts"
 import { Effect, Option } from "effect"
 import * as Databases from "../routing/Databases.ts"
 import { HomeSql } from "../routing/HomeSql.ts"
-import { type BatchPart, byName, pairs, queryOf } from "../log/BatchPart.ts"
+import { factByName, type OfAccount } from "../log/BatchPart.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as ReadModel from "./ReadModel.ts"
 import { type Client, Sql } from "../postgres/Sql.ts"
@@ -41,30 +41,23 @@ export const readModel = ReadModel.make({
 })
 
 /** A sending domain as decisions see it. */
-interface DomainFact {
-  readonly account_id: AccountId
+interface DomainFact extends OfAccount {
   readonly id: string
   readonly name: string
   readonly status: string
   readonly tracking?: Tracking | null
 }
 
-interface Needs {
-  /** Names of sending domains. */
-  readonly domains?: ReadonlyArray<string>
-}
-
-export const fact: BatchPart<Needs, (account: AccountId, name: string) => DomainFact | undefined> = {
-  read: (sql, needs) =>
-    queryOf(
-      pairs(needs, ({ domains }) => domains),
-      ({ accounts, names }) => sql`
+/** The sending domains of names. */
+export const fact = factByName(
+  ({ domains }: { readonly domains?: ReadonlyArray<string> }) => domains,
+  (sql, { accounts, names }) => sql`
   SELECT d.account_id, d.id, d.name, d.status, d.record -> 'tracking' AS tracking
   FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, name)
   JOIN domains d USING (account_id, name) WHERE NOT d.removed`,
-    ),
-  fact: (rows) => byName<DomainFact>(rows, ({ name }) => name),
-}
+  ({ name }: DomainFact) => name,
+  (row) => row,
+)
 
 export const list = Effect.fn("Domains.list")(function* (account_id: string) {
   const sql = yield* Sql

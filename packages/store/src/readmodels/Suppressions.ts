@@ -1,12 +1,11 @@
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import type * as SuppressionState from "@waybill/domain/suppression/SuppressionState"
-import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect, Option } from "effect"
-import { type BatchPart, byName, type OfAccount, pairs, queryOf } from "../log/BatchPart.ts"
+import { factByName, type OfAccount, type Pairs } from "../log/BatchPart.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as ReadModel from "./ReadModel.ts"
 import * as ExaminedPage from "./ExaminedPage.ts"
-import { Sql } from "../postgres/Sql.ts"
+import { type Client, Sql } from "../postgres/Sql.ts"
 
 export const readModel = ReadModel.make({
   name: "suppressions",
@@ -21,26 +20,24 @@ export const readModel = ReadModel.make({
   },
 })
 
-interface Needs {
-  /** Addresses whose suppression matters, in lower case. */
-  readonly addresses?: ReadonlyArray<string>
-}
-
-/** Reasons of active suppressions. */
-export const fact: BatchPart<Needs, (account: AccountId, address: string) => string | undefined> = {
-  read: (sql, needs) =>
-    queryOf(
-      pairs(needs, ({ addresses }) => addresses),
-      ({ accounts, names }) => sql`
+/** Selects the active suppressions of accounts and addresses. */
+export const select = (sql: Client<unknown>, { accounts, names }: Pairs) => sql`
   SELECT s.account_id, s.address, s.reason
   FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, address)
-  JOIN suppressions s USING (account_id, address) WHERE s.active`,
-    ),
-  fact: (rows) => {
-    const find = byName<OfAccount & { readonly address: string; readonly reason: string }>(rows, (row) => row.address)
-    return (account, address) => find(account, address)?.reason
-  },
+  JOIN suppressions s USING (account_id, address) WHERE s.active`
+
+export interface ActiveRow extends OfAccount {
+  readonly address: string
+  readonly reason: SuppressionState.Reason
 }
+
+/** Reasons of the active suppressions of addresses, which are in lower case. */
+export const fact = factByName(
+  ({ addresses }: { readonly addresses?: ReadonlyArray<string> }) => addresses,
+  select,
+  ({ address }: ActiveRow) => address,
+  (row) => row?.reason,
+)
 
 export const recordOf = (state: Exclude<Suppression.State, { readonly _tag: "Absent" }>) => {
   const { address, created_at, email_id, reason, suppression_id } = state

@@ -4,7 +4,7 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId, TestClockId } from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
-import { type BatchPart, byName, type OfAccount, pairs } from "../log/BatchPart.ts"
+import { type BatchPart, type OfAccount, pairs } from "../log/BatchPart.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as ReadModel from "./ReadModel.ts"
 import { Sql } from "../postgres/Sql.ts"
@@ -52,15 +52,11 @@ export const readModel = ReadModel.make({
       : [{ account_id, id: stream_id, version, removed: state.deleted_at !== null, record: record(state) }],
 })
 
-interface Needs {
-  /** Ids of test clocks whose time the decision needs; they do not move until the commit. */
-  readonly clocks?: ReadonlyArray<string>
-  /** Ids of emails, for the test clocks that they live on. */
-  readonly clocksOf?: ReadonlyArray<string>
-}
-
-/** Test clocks, and those of emails, which are kept from moving until the batch is committed. */
-export const fact: BatchPart<Needs, (account: AccountId, id: string) => ClockFact | undefined> = {
+/** Test clocks, and those that emails live on, which are kept from moving until the batch is committed. */
+export const fact: BatchPart<
+  { readonly clocks?: ReadonlyArray<string>; readonly clocksOf?: ReadonlyArray<string> },
+  (account: AccountId, id: string) => ClockFact | undefined
+> = {
   read: (sql, needs) => {
     const clocks = pairs(needs, (need) => need.clocks)
     const emails = pairs(needs, (need) => need.clocksOf)
@@ -78,8 +74,8 @@ export const fact: BatchPart<Needs, (account: AccountId, id: string) => ClockFac
     return [{ rows }]
   },
   fact: (rows) => {
-    const find = byName<ClockFact>(rows, ({ id }) => id)
-    return (account, id) => find(Livemode.testAccountOf(account), id)
+    const clocks = new Map((rows as ReadonlyArray<ClockFact>).map((row) => [`${row.account_id} ${row.id}`, row]))
+    return (account, id) => clocks.get(`${Livemode.testAccountOf(account)} ${id}`)
   },
 }
 

@@ -2,7 +2,7 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as TemplateState from "@waybill/domain/template/TemplateState"
 import { Effect } from "effect"
-import { type BatchPart, pairs, queryOf } from "../../log/BatchPart.ts"
+import { type BatchPart, pairs } from "../../log/BatchPart.ts"
 import { type Client, Sql } from "../../postgres/Sql.ts"
 
 /** The version that is sent by a template now. `parts` changes with each partial and layout of the account. */
@@ -37,28 +37,20 @@ export const select = (sql: Client<unknown>, accounts: ReadonlyArray<string>, na
     GROUP BY account_id
   ) AS parts ON parts.account_id = t.account_id`
 
-interface Needs {
-  /** Ids or aliases of templates whose current version the decision needs. */
-  readonly templates?: ReadonlyArray<string>
-}
-
-export const fact: BatchPart<Needs, (account: AccountId, name: string) => Current | undefined> = {
-  read: (sql, needs) =>
-    queryOf(
-      pairs(needs, ({ templates }) => templates),
-      ({ accounts, names }) =>
-        select(
-          sql,
-          accounts.map((id) => Livemode.liveAccountOf(id)),
-          names,
-        ),
-    ),
+/** The current versions of templates, by id or alias. */
+export const fact: BatchPart<
+  { readonly templates?: ReadonlyArray<string> },
+  (account: AccountId, name: string) => Current | undefined
+> = {
+  read: (sql, needs) => {
+    const { accounts, names } = pairs(needs, ({ templates }) => templates)
+    return names.length === 0 ? [] : [{ rows: select(sql, accounts.map(Livemode.liveAccountOf), names) }]
+  },
   fact: (rows) => {
-    const templates = new Map(
-      (rows as ReadonlyArray<NamedCurrent>).flatMap((row) =>
-        named(row).map(([name, current]) => [`${row.account_id} ${name}`, current]),
-      ),
+    const byName = (rows as ReadonlyArray<NamedCurrent>).flatMap((row) =>
+      named(row).map(([name, current]) => [`${row.account_id} ${name}`, current] as const),
     )
+    const templates = new Map(byName)
     return (account, name) => templates.get(`${Livemode.liveAccountOf(account)} ${name}`)
   },
 }

@@ -1,10 +1,9 @@
-import type { AccountId } from "@waybill/domain/values/Id"
 import * as NamedParts from "@waybill/domain/template/NamedParts"
 import * as Template from "@waybill/domain/template/Template"
 import type * as TemplateState from "@waybill/domain/template/TemplateState"
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import { type BatchPart, byName, type OfAccount, pairs, queryOf } from "../../log/BatchPart.ts"
+import { factByName, type OfAccount } from "../../log/BatchPart.ts"
 import * as Arrays from "../../postgres/Arrays.ts"
 import * as ReadModel from "../ReadModel.ts"
 import { Sql } from "../../postgres/Sql.ts"
@@ -62,26 +61,16 @@ export const readModel = ReadModel.make({
   },
 })
 
-interface Needs {
-  /** Aliases of templates. */
-  readonly aliases?: ReadonlyArray<string>
-}
-
 /** Ids of the templates that have an alias. */
-export const fact: BatchPart<Needs, (account: AccountId, alias: string) => string | undefined> = {
-  read: (sql, needs) =>
-    queryOf(
-      pairs(needs, ({ aliases }) => aliases),
-      ({ accounts, names }) => sql`
+export const fact = factByName(
+  ({ aliases }: { readonly aliases?: ReadonlyArray<string> }) => aliases,
+  (sql, { accounts, names }) => sql`
   SELECT t.account_id, t.alias, t.id
   FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, alias)
   JOIN templates t USING (account_id, alias) WHERE NOT t.archived`,
-    ),
-  fact: (rows) => {
-    const find = byName<OfAccount & { readonly alias: string; readonly id: string }>(rows, (row) => row.alias)
-    return (account, alias) => find(account, alias)?.id
-  },
-}
+  ({ alias }: OfAccount & { readonly alias: string; readonly id: string }) => alias,
+  (row) => row?.id,
+)
 
 export interface ListQuery {
   readonly account_id: string
