@@ -114,7 +114,7 @@ export const accept = <A, E, F>({
 }
 
 /** The API's answer for an accepted message. */
-export const queued = ({ created_at, id }: Accepted) => ({ id, status: "queued" as const, created_at })
+const queued = ({ created_at, id }: Accepted) => ({ id, status: "queued" as const, created_at })
 
 /** Answers a request for one message: acknowledges it, or refuses it. */
 export const acknowledge = <E>([verdict]: ReadonlyArray<Verdict<E>>) => {

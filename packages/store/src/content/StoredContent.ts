@@ -45,7 +45,7 @@ export const hashes = (sha256s: ReadonlyArray<string>) =>
  * Returns the part of a statement that inserts content, or counts one more use of content that is there. Where
  * statements are apart the rows are its values: others would be written into a file first.
  */
-export const insert = (sql: Client<unknown>, rows: ReadonlyArray<ContentRow>, isApart = false): Fragment => {
+const insert = (sql: Client<unknown>, rows: ReadonlyArray<ContentRow>, isApart = false): Fragment => {
   const stored = new Map<string, ContentRow & StoredBytes & { readonly uses: number }>()
   for (const row of rows) {
     const key = `${row.account_id} ${row.sha256}`
