@@ -42,7 +42,7 @@ await inDashboard("emails in the dashboard", (opened) => {
     await dialog.getByRole("heading", { name: "Send without a subject and text?" }).waitFor()
     await ContactSheet.shoot(page, "compose-empty")
     await dialog.getByRole("button", { name: "Back to the email" }).click()
-    await page.getByLabel("Subject").fill("Nothing inside")
+    await page.getByRole("textbox", { name: "Subject" }).fill("Nothing inside")
     await page.getByRole("button", { name: "Send", exact: true }).click()
     await dialog.getByRole("heading", { name: "Send without text?" }).waitFor()
     await dialog.getByRole("button", { name: "Send anyway" }).click()
