@@ -41,7 +41,7 @@ await inDashboard("forms", (opened) => {
     await page.getByRole("button", { name: "Create", exact: true }).click()
     const dialog = page.getByRole("dialog", { name: "Signing secret" })
     await dialog.getByText("await verifyWebhook(body, request.headers", { exact: false }).waitFor()
-    const listen = dialog.getByText("waybill listen --forward-to http://localhost:3000/hooks")
+    const listen = dialog.getByText("npx waybill listen --forward-to http://localhost:3000/hooks")
     await Browser.eventually(() => listen.count()).toBe(1)
     await ContactSheet.shoot(page, "webhook-secret")
   })

@@ -35,6 +35,7 @@ const sentence = (text: string): string => {
 /** Screens that do what an endpoint does that messages recommend. */
 const SCREENS: ReadonlyArray<readonly [endpoint: RegExp, screen: string]> = [
   [/\bwith POST (?:\/v1)?\/domains(?=[ .])/gu, "in Domains"],
+  [/\bat \/v1\/suppressions(?=[ ,.])/gu, "in Suppressions"],
 ]
 
 /** Names screens instead of endpoints, and leaves out other sentences about endpoints, which are for developers. */

@@ -45,7 +45,12 @@ export const DomainMail = ({ name }: { readonly name: string }) => {
       {RATES.map(([status, title, whole]) => {
         const rate = DeliveryRates.rate(totals[status], whole(totals))
         const isBad = isHighRate(status, rate)
-        const note = Mode.isSimulated() ? "Simulated" : `Limit ${DeliveryRates.percent(Alarm.LIMITS[status])}`
+        const limit = DeliveryRates.percent(Alarm.LIMITS[status])
+        const note = Mode.isSimulated()
+          ? `Simulated. The limit is ${limit}.`
+          : isBad
+            ? `Too high: providers may reject mail above ${limit}.`
+            : `Healthy: below the limit of ${limit}.`
         return (
           <Figure key={status} name={title} note={note} isBad={isBad}>
             {DeliveryRates.ended(totals) === 0 ? "–" : DeliveryRates.percent(rate)}

@@ -139,6 +139,7 @@ const Rows = ({ from, group, hasMore, hasRates, hasVisits, rows }: RowsProps) =>
   const rates: ReadonlyArray<Column<CountedRow>> = [
     { name: "Delivered", number: true, cell: delivered },
     { name: "Bounced", number: true, cell: (row) => <Emails search={linkOf(row, "bounced")}>{bounces(row)}</Emails> },
+    { name: "Failed", number: true, wide: true, cell: failures },
     {
       name: "Complained",
       number: true,
@@ -219,6 +220,8 @@ const delivered = ({ recipient_counts: counts }: CountedRow) =>
   ratio(DeliveryRates.reached(counts), DeliveryRates.ended(counts))
 const bounces = ({ recipient_counts: counts }: CountedRow) =>
   ratio(counts.bounced, DeliveryRates.ended(counts), "bounced")
+
+const failures = ({ recipient_counts: counts }: CountedRow) => ratio(counts.failed, DeliveryRates.ended(counts))
 
 /** Share of the recipients reached, as the tile of all mail says it. */
 const complaints = ({ recipient_counts: counts }: CountedRow) =>

@@ -18,7 +18,7 @@ import { Panel } from "../ui/layout/Screen.tsx"
 
 const TEXTS: { readonly [S in StepName]: readonly [title: string, text: string] } = {
   key: ["Create an API key", "Your application sends with it. You get code that is ready to run."],
-  send: ["Send a test email", "Run that code, or send one to yourself from here."],
+  send: ["Send a test email", "Run the code of your key, or send one to yourself from here."],
   arrive: [
     "See it arrive",
     instance.transport === "capture"
@@ -26,7 +26,10 @@ const TEXTS: { readonly [S in StepName]: readonly [title: string, text: string] 
       : "It appears here by itself, with every step of its delivery.",
   ],
   domain: ["Add your own domain", "Mail is sent from it once its DNS records are published."],
-  webhook: ["Add a webhook", "Your application hears of deliveries, bounces and complaints."],
+  webhook: [
+    "Add a webhook",
+    "Your application hears of deliveries, bounces and complaints. npx waybill listen brings them to your machine.",
+  ],
   receive: [
     "Receive an email",
     "Your account has an address of its own. Run this command, and its mail appears here by itself.",
@@ -34,7 +37,8 @@ const TEXTS: { readonly [S in StepName]: readonly [title: string, text: string] 
 }
 
 /** A start prints the first key of the installation, so that there may be one before anybody was here. */
-const KEY_EXISTS = "You have one; its text was shown once. Create another to get code that is ready to run."
+const KEY_EXISTS = "You have one; its text was shown once."
+const CREATE_ANOTHER = `${KEY_EXISTS} Create another to get code that is ready to run.`
 
 /** The command to run is gone once mail has come. */
 const HAS_RECEIVED = "Your account has an address of its own. Its mail appears under Received."
@@ -74,7 +78,9 @@ export const FirstSteps = ({ onDismiss, steps }: Props) => {
                   <h3 className={cx("text-sm font-medium", isDone && "text-ink-2")}>{TEXTS[name][0]}</h3>
                   <p className="text-sm text-ink-3">
                     {name === "key" && isDone && !hasCode
-                      ? KEY_EXISTS
+                      ? hasSent
+                        ? KEY_EXISTS
+                        : CREATE_ANOTHER
                       : name === "receive" && isDone
                         ? HAS_RECEIVED
                         : TEXTS[name][1]}

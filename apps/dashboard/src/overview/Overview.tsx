@@ -92,7 +92,11 @@ export const Overview = () => {
         ) : undefined
       ) : (
         <>
-          <Tiles from={from} totals={query.isPending ? undefined : totals} visits={isTracked ? visits : undefined} />
+          <Tiles
+            from={from}
+            totals={query.isPending || recent.isPending ? undefined : totals}
+            visits={isTracked ? visits : undefined}
+          />
           <div className="grid grid-cols-1 items-start gap-5 xl:grid-cols-[minmax(0,1fr)_22rem]">
             <div className="flex min-w-0 flex-col gap-5">
               <Panel

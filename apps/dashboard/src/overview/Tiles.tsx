@@ -25,6 +25,10 @@ interface Tile {
   readonly isBad?: boolean
 }
 
+/** A share in percent, or a dash while it is of nothing. */
+const share = (part: number, whole: number): string =>
+  whole === 0 ? "–" : DeliveryRates.percent(DeliveryRates.rate(part, whole))
+
 /** The numbers of the range. Tiles with a status lead to the emails that they count. */
 export const Tiles = ({ from, totals: loaded, visits }: Props) => {
   const since = SearchDates.write(from, useNow())
@@ -37,20 +41,20 @@ export const Tiles = ({ from, totals: loaded, visits }: Props) => {
     { name: "Accepted", value: number.format(totals.accepted), hint: "recipients" },
     {
       name: "Delivered",
-      value: DeliveryRates.percent(DeliveryRates.rate(DeliveryRates.reached(totals), ended)),
+      value: share(DeliveryRates.reached(totals), ended),
       hint: `${number.format(DeliveryRates.reached(totals))} of ${number.format(ended)}`,
       status: "delivered,complained",
     },
     {
       name: "Not delivered",
-      value: DeliveryRates.percent(lost),
+      value: share(totals.bounced + totals.failed, ended),
       hint: `${number.format(totals.bounced)} bounced, ${number.format(totals.failed)} failed${simulated(totals.bounced + totals.failed)}`,
       status: "bounced,failed",
       isBad: isHighRate("bounced", lost),
     },
     {
       name: "Complained",
-      value: DeliveryRates.percent(complained),
+      value: share(totals.complained, DeliveryRates.reached(totals)),
       hint: `${number.format(totals.complained)} complaints${simulated(totals.complained)}`,
       status: "complained",
       isBad: isHighRate("complained", complained),

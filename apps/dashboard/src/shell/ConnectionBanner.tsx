@@ -4,7 +4,7 @@ import { useEffect, useRef } from "react"
 import { useConnection } from "../api/Connection.ts"
 
 const MESSAGES = {
-  offline: "You are offline. This page shows what was loaded before, and updates when you are back.",
+  offline: "You are offline. What was loaded before is still here, and everything else loads when you are back.",
   unreachable: "The server does not answer. Trying again…",
 }
 

@@ -5,7 +5,6 @@ import * as Queries from "../api/Queries.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { BulkDialog } from "../ui/feedback/BulkDialog.tsx"
 import type { Action } from "../ui/feedback/BulkSteps.ts"
-import { cx } from "../ui/display/cx.ts"
 import * as UnacceptedDeliveries from "./UnacceptedDeliveries.ts"
 
 interface Props {
@@ -24,16 +23,12 @@ export const RepeatDeliveries = ({ kind, pollMs, webhookId }: Props) => {
   })
   const [action, setAction] = useState<Action>()
   const count = found === undefined || found.rows.length === 0 ? "" : ` (${UnacceptedDeliveries.countOf(found)})`
-  // Mail of a healthy endpoint is not retried; that nothing has failed is worth saying.
-  if (kind === "retrying" && count === "" && action === undefined) return undefined
+  if (count === "" && action === undefined) return undefined
   return (
     <>
       <Button
         small
         icon={<RotateCw size={13} />}
-        disabled={count === ""}
-        // A button that does nothing would take a row of a phone.
-        className={cx(count === "" && "max-sm:hidden")}
         onClick={() => setAction(found && UnacceptedDeliveries.repeat(webhookId, kind, found))}
       >
         {kind === "failed" ? "Replay failed" : "Retry now"}

@@ -7,7 +7,7 @@ export const VERIFY = `import { verifyWebhook } from "@waybill/client"
 // Verify the raw request body, before parsing it.
 const event = await verifyWebhook(body, request.headers, process.env.WEBHOOK_SECRET)
 if (event.type === "email.bounced") await deactivate(event.data.recipient)`
-const LISTEN = "waybill listen --forward-to http://localhost:3000/hooks"
+const LISTEN = "npx waybill listen --forward-to http://localhost:3000/hooks"
 
 export const SigningSecret = ({ onDone, secret }: { readonly secret: string; readonly onDone: () => void }) => (
   <DialogBody onDone={onDone}>

@@ -1,4 +1,4 @@
-import { useNavigate } from "@tanstack/react-router"
+import { Link, useNavigate } from "@tanstack/react-router"
 import { Paperclip, Send, X } from "lucide-react"
 import { useState } from "react"
 import { instance } from "../../api/instance.ts"
@@ -154,6 +154,11 @@ export const Compose = () => {
               {...form.input("to")}
               error={lacksRecipient && body.to.length === 0 ? "Enter at least one address." : form.errorOf("to")}
             />
+            {form.reason === "all_recipients_suppressed" && form.errorOf("to") !== undefined ? (
+              <Link to="/suppressions" search={{ q: body.to[0] ?? "" }} className="link -mt-2 w-fit text-xs">
+                View suppression
+              </Link>
+            ) : undefined}
             <TextField label="Subject" required {...form.input("subject")} />
             <TextArea
               label="HTML"

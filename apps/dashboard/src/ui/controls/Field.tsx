@@ -10,6 +10,7 @@ import {
 } from "react"
 import { cx } from "../display/cx.ts"
 import { useMutation } from "@tanstack/react-query"
+import { ApiError } from "../../api/ApiError.ts"
 import { useFormErrors } from "../../api/useFormErrors.ts"
 
 const BOX =
@@ -182,6 +183,8 @@ export const useForm = <Values extends object, Answer = unknown>({
     isPending: request.isPending,
     /** Error of the whole form. */
     error: errors.form,
+    /** Reason of the API for refusing what the fields have. */
+    reason: request.error instanceof ApiError ? request.error.reason : undefined,
     errorOf: (name: keyof Values & string) => errors.field[name],
     submit: () => request.mutate(),
     onSubmit: (event: FormEvent) => {

@@ -1,3 +1,4 @@
+import { useConnection } from "../../api/Connection.ts"
 import { cx } from "../display/cx.ts"
 
 export const Skeleton = ({ className }: { readonly className?: string }) => (
@@ -15,11 +16,16 @@ export const ScreenSkeleton = () => (
 )
 
 /** Placeholder for rows that are loading. It appears after a short delay, because most rows load faster. */
-export const SkeletonRows = ({ rows = 6 }: { readonly rows?: number }) => (
-  <div role="status" aria-label="Loading" className="delayed">
-    <Rows rows={rows} />
-  </div>
-)
+export const SkeletonRows = ({ rows = 6 }: { readonly rows?: number }) =>
+  useConnection() === "offline" ? (
+    <p role="status" className="p-8 text-center text-sm text-ink-3">
+      Not loaded yet. It loads when you are back online.
+    </p>
+  ) : (
+    <div role="status" aria-label="Loading" className="delayed">
+      <Rows rows={rows} />
+    </div>
+  )
 
 const Rows = ({ rows }: { readonly rows: number }) => (
   <div className="divide-y divide-line">

@@ -32,7 +32,7 @@ const classOf = <Row,>({ main, number, wide }: Column<Row>, isCards: boolean, is
 
 /** A row is a card on narrow screens, each cell a line of it, and before it the name of its column. */
 const CARD_CELL =
-  "max-sm:flex max-sm:max-w-none max-sm:items-baseline max-sm:justify-between max-sm:gap-3 max-sm:px-4 max-sm:py-0.5"
+  "max-sm:flex max-sm:*:min-w-0 max-sm:max-w-none max-sm:items-baseline max-sm:justify-between max-sm:gap-3 max-sm:px-4 max-sm:py-0.5"
 const CARD_NAME = "max-sm:before:text-xs max-sm:before:text-ink-3 max-sm:before:content-[attr(data-name)]"
 
 /** Opens the record of a row, which its main column links to, with a click anywhere but on a control or selected text. */
