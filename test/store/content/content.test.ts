@@ -77,7 +77,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("content", (it) => {
     const bodies = [Buffer.from("small"), Buffer.from("a word ".repeat(100)), random, Buffer.alloc(100_000, "a")]
     const blobs = bodies.map(Content.blob)
     const rows = [...blobs, ...blobs].map((blob) => ({ account_id, ...blob, expires_on: "2999-01-01" }))
-    const batch = { changedStreams: [], now: "", isOnNode: false }
+    const batch = { changedStreams: [], now: "", isApart: false }
     for (const part of [rows, rows.slice(0, 1)])
       for (const write of StoredContent.part.write?.(driver, part, batch).separable ?? []) yield* driver`${write}`
     const found = yield* Content.findAll(
