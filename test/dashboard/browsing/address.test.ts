@@ -231,7 +231,7 @@ await inDashboard("what is asked of an address", (opened) => {
     assert.deepEqual(await Accessibility.violations(page), [])
     await box.fill("bounc")
     await page.getByRole("option", { name: "Bounced emails", exact: true }).click()
-    await page.waitForURL("**/emails?search=is*bounced")
+    await page.waitForURL("**/emails?search=anyone*bounced")
     await page.getByRole("link", { name: /Order 7/u }).waitFor()
   })
 
@@ -242,7 +242,7 @@ await inDashboard("what is asked of an address", (opened) => {
     const reading = (search: string) => page.getByRole("status").filter({ hasText: `Read as ${search}` })
     const none = page.getByText("No emails match your filters")
     await box.fill("bounced today")
-    await reading("is:bounced since:today").waitFor()
+    await reading("anyone:bounced since:today").waitFor()
     await page
       .getByRole("link", { name: /Order 7/u })
       .first()
@@ -264,7 +264,7 @@ await inDashboard("what is asked of an address", (opened) => {
     // One that finds nothing is shown, too.
     const unseen = "bounced at gmail yesterday"
     await page.getByRole("combobox", { name: "Search or run a command" }).fill(unseen)
-    const read = "is:bounced provider:gmail since:yesterday until:today"
+    const read = "anyone:bounced provider:gmail since:yesterday until:today"
     await page
       .getByRole("option", { name: `Emails: ${read}` })
       .getByText("0 emails")

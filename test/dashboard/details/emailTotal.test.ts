@@ -21,7 +21,7 @@ await inDashboard("how many emails there are", (opened) => {
       if (request.url().includes("/v1/email/logs?")) reads.push(request.url())
     })
     await page.goto("/emails")
-    await page.getByText("150 emails and their delivery status.").waitFor()
+    await page.getByText("150 emails, newest first.").waitFor()
     assert.isTrue(reads[0]?.endsWith("?limit=50&count=true"))
     assert.deepStrictEqual(
       reads.filter((url) => url.includes("count=true") && !url.endsWith("?limit=50&count=true")),
@@ -29,7 +29,7 @@ await inDashboard("how many emails there are", (opened) => {
     )
     await ContactSheet.shoot(page, "emails-total")
     await send(1)
-    await page.getByText("151 emails and their delivery status.").waitFor()
+    await page.getByText("151 emails, newest first.").waitFor()
     await page.setViewportSize(ContactSheet.PHONE)
     await Browser.eventually(() => page.locator("main header").innerText()).toMatch(/151 emails\.$/u)
     await page.setViewportSize(Browser.DESKTOP)
@@ -42,7 +42,7 @@ await inDashboard("how many emails there are", (opened) => {
       await route.fulfill({ response, json: { ...(await response.json()), total: { count: 1_000, is_exact: false } } })
     })
     await page.goto("/emails")
-    await page.getByText("over 1,000 emails and their delivery status.").waitFor()
+    await page.getByText("over 1,000 emails, newest first.").waitFor()
     assert.deepEqual(opened.tab.consoleErrors, [])
   })
 })

@@ -1,6 +1,7 @@
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as MeantSearch from "@waybill/domain/search/MeantSearch"
 import * as Phrases from "@waybill/domain/search/Phrases"
+import * as SearchedStatus from "@waybill/domain/search/SearchedStatus"
 import { searchHints } from "@waybill/domain/search/searchHints"
 import { assert, describe, it } from "../../support/effectTest.ts"
 
@@ -11,17 +12,17 @@ const NOT_GOT = "anyone:queued,sent,deferred,bounced,failed,suppressed,canceled"
 
 describe("plain words of a search", () => {
   it.for<[typed: string, meant: string | undefined]>([
-    ["bounced at gmail yesterday", "is:bounced provider:gmail since:yesterday until:today"],
-    ["bounced at bigcorp today", "is:bounced to:@bigcorp since:today"],
-    ["what bounced at @mail.bigcorp.com?", "is:bounced to:@mail.bigcorp.com"],
-    ["the emails that Bounced at Hotmail in tag:news", "is:bounced provider:outlook tag:news"],
-    ["bounces at ana", "is:bounced to:@ana"],
+    ["bounced at gmail yesterday", "anyone:bounced provider:gmail since:yesterday until:today"],
+    ["bounced at bigcorp today", "anyone:bounced to:@bigcorp since:today"],
+    ["what bounced at @mail.bigcorp.com?", "anyone:bounced to:@mail.bigcorp.com"],
+    ["the emails that Bounced at Hotmail in tag:news", "anyone:bounced provider:outlook tag:news"],
+    ["bounces at ana", "anyone:bounced to:@ana"],
     ["from ana 7d", "ana since:7d"],
-    ["failed today", "is:failed since:today"],
-    ["failed last week", "is:failed since:7d"],
-    ["failed since 2026-11-01", "is:failed since:2026-11-01"],
-    ["failed on 2026-11-29", "is:failed since:2026-11-29 until:today"],
-    ["failed before 2026-11-20T10:00", "is:failed until:2026-11-20T10:00"],
+    ["failed today", "anyone:failed since:today"],
+    ["failed last week", "anyone:failed since:2026-11-23 until:today"],
+    ["failed since 2026-11-01", "anyone:failed since:2026-11-01"],
+    ["failed on 2026-11-29", "anyone:failed since:2026-11-29 until:today"],
+    ["failed before 2026-11-20T10:00", "anyone:failed until:2026-11-20T10:00"],
     ["not delivered", NOT_DELIVERED],
     ["receipts that weren’t delivered", `receipt ${NOT_DELIVERED}`],
     ["receipt -delivered", `receipt ${NOT_DELIVERED}`],
@@ -29,10 +30,10 @@ describe("plain words of a search", () => {
     ["why did ana not get it", `to:^ana ${NOT_GOT}`],
     ["Why didn't Ana get it?", `to:^Ana ${NOT_GOT}`],
     ["ana@example.org never received the receipt", `to:ana@example.org ${NOT_GOT} receipt`],
-    ["who did not get order 9108", `${NOT_GOT} metadata:order=9108`],
+    ["who did not get order 9108", `${NOT_GOT} order 9108`],
     ["undelivered or failed", NOT_DELIVERED],
     ["deferred now", "is:deferred"],
-    ["is anything still stuck?", "anything is:deferred,queued"],
+    ["is anything still stuck?", "is:deferred,queued"],
     ["receipts sent to olga", "receipt to:^olga"],
     ["login codes for ben today", "login code ben since:today"],
     ["sent by billing service yesterday", 'key:"Billing service" since:yesterday until:today'],
@@ -49,8 +50,8 @@ describe("plain words of a search", () => {
     ["scheduled for 2026-12-24", "scheduled:2026-12-24"],
     ["tomorrow's mail", "scheduled:tomorrow"],
     ["partly bounced", "is:partly-bounced"],
-    ["bounced or failed today", "is:bounced,failed since:today"],
-    ["is:bounced failed", "is:bounced,failed"],
+    ["bounced or failed today", "anyone:bounced,failed since:today"],
+    ["is:bounced failed", "anyone:bounced,failed"],
     ["554", "code:554"],
     ["error 5xx at outlook", "code:5xx provider:outlook"],
     ["order 9108", "metadata:order=9108"],
@@ -61,7 +62,28 @@ describe("plain words of a search", () => {
       "Ana invited you to the team Design of Acme Limited (EU)",
       '"Ana invited you to the team Design of Acme Limited (EU)"',
     ],
-    ["how many emails did we send this month", "since:30d"],
+    ["how many emails did we send this month", "since:2026-11-01"],
+    ["who bounced", "anyone:bounced"],
+    ["how many bounced today", "anyone:bounced since:today"],
+    ["which bounced at Gmail yesterday", "anyone:bounced provider:gmail since:yesterday until:today"],
+    ["bounced or scheduled", "is:bounced,scheduled"],
+    ["did priya get invoice 2026-259", "to:^priya invoice 2026-259"],
+    ["did anyone get it", undefined],
+    ["deferred right now", "is:deferred"],
+    ["mails with tag billing to gmail", "tag:billing provider:gmail"],
+    ["tagged billing, yesterday", "tag:billing since:yesterday until:today"],
+    ["api key billing service", 'key:"Billing service"'],
+    ["deliveries with key Shop, production", 'deliver key:"Shop, production"'],
+    ["sent with the shop", "is:sent shop"],
+    ["mail sent last friday", "since:2026-11-27 until:2026-11-28"],
+    ["bounced on Sunday", "anyone:bounced since:yesterday until:today"],
+    ["last Monday", "since:2026-11-23 until:2026-11-24"],
+    ["failed since Wednesday", "anyone:failed since:2026-11-25"],
+    ["sent last week", "since:2026-11-23 until:today"],
+    ["this week", "since:today"],
+    ["last month", "since:2026-10-01 until:2026-11-01"],
+    ["failed in the last 3 days", "anyone:failed since:3d"],
+    ["black friday", undefined],
     // Not a question, or one that no filter says.
     ["at gmail", "provider:gmail"],
     ['"at gmail"', undefined],
@@ -78,20 +100,23 @@ describe("plain words of a search", () => {
     assert.strictEqual(MeantSearch.meantBy(typed, context), meant)
   })
 
-  it.for<[typed: string, instead: string | undefined]>([
-    ["bounced today", "is:bounced since:today"],
-    ["bouncd", "is:bounced"],
-    ["suppresed orders", "is:suppressed order"],
+  it.for<[typed: string, ...readings: ReadonlyArray<string>]>([
+    ["bounced today", "anyone:bounced since:today"],
+    ["bouncd", "anyone:bounced"],
+    ["suppresed orders", "anyone:suppressed order"],
     ["receipts", "receipt"],
     ["invoices tag:eu", "invoice tag:eu"],
     ["addresses", "address"],
-    ['"receipts"', undefined],
-    ["news", undefined],
-    ["status", undefined],
-    ["not bouncd", undefined],
-    ["receipts form:ana", undefined],
-  ])("%s that finds nothing: %s", ([typed, instead]) => {
-    assert.strictEqual(MeantSearch.insteadOf(typed, context), instead)
+    // A pair of metadata is tried after the words.
+    ["did priya get invoice 2026-259", "to:^priya invoice 2026-259", "to:^priya metadata:invoice=2026-259"],
+    ["order 9108", "metadata:order=9108"],
+    ['"receipts"'],
+    ["news"],
+    ["status"],
+    ["not bouncd"],
+    ["receipts form:ana"],
+  ])("%s that finds nothing", ([typed, ...readings]) => {
+    assert.deepStrictEqual(MeantSearch.readingsOf(typed, context), readings)
   })
 
   it("every phrase is a search that is understood", () => {
@@ -105,12 +130,15 @@ describe("plain words of a search", () => {
       CODE: "550",
       NAME: "order",
       VALUE: "9108",
+      WEEKDAY: "friday",
+      NUMBER: "3",
+      WORD: "billing",
     }
-    for (const [phrase] of Phrases.PHRASES) {
-      const typed = phrase.replace(/[A-Z]+/gu, (name) => samples[name] ?? name)
+    for (const [phrase, search] of [...Phrases.PHRASES, ...Phrases.PAIRS]) {
+      const typed = phrase.replace(/[A-Z]+/gu, (name) => samples[name] ?? name) + (search === "" ? " bounced" : "")
       assert.isDefined(MeantSearch.meantBy(typed, context), typed)
     }
-    for (const word of Phrases.STATUS_WORDS.keys()) assert.isDefined(MeantSearch.meantBy(word, context), word)
+    for (const word of SearchedStatus.STATUS_WORDS.keys()) assert.isDefined(MeantSearch.meantBy(word, context), word)
   })
 
   it.for<[typed: string, hints: ReadonlyArray<RegExp>]>([

@@ -1,4 +1,9 @@
-import { Effect, Exit } from "effect"
+import * as Email from "@waybill/domain/email/Email"
+import * as EmailReport from "@waybill/domain/email/EmailReport"
+import type { Address } from "@waybill/domain/values/Address"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import { Clock, Effect, Exit } from "effect"
 import * as OutputStyle from "../../../apps/server/src/cli/OutputStyle.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
@@ -41,5 +46,46 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("waybill logs", (it) => 
     assert.lengthOf(JSON.parse(long.output), 2)
     assert.strictEqual(long.errors, "Read as is:queued since:today")
     assert.strictEqual((yield* type("logs", "queued today", "--json")).errors, "")
+  })
+
+  it.effect("says what a search for an outcome leaves out, and tries the words of a question first", function* () {
+    const { account: account_id, key, send, world } = yield* signUp({ domains: ["acme.test"] })
+    const env = { WAYBILL_URL: world.url, WAYBILL_KEY: key, XDG_CONFIG_HOME: NOWHERE }
+    const type = (...words: ReadonlyArray<string>) => CommandLine.typeWith(env, ...words)
+    const store = yield* EventStore
+    const at = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
+    const words = {
+      code: 550,
+      enhanced_code: null,
+      response: null,
+      mx: null,
+      tls: null,
+      duration_ms: 1,
+      attempt: 1,
+      category: null,
+    }
+    const partly = yield* send({ to: ["ana@example.org", "bo@example.org"], subject: "Invoice 2026-259" })
+    yield* store.commit(
+      Email,
+      { account_id, stream_id: partly },
+      EmailReport.record(at, [
+        { _tag: "Delivered", recipient: "ana@example.org" as Address, words },
+        { _tag: "Bounced", recipient: "bo@example.org" as Address, words },
+      ]),
+    )
+    const left = "1 email bounced for some recipients only, not listed here. anyone:bounced finds them too."
+    for (const command of [
+      ["logs", "is:bounced"],
+      ["emails", "list", "--status", "bounced"],
+    ])
+      assert.include((yield* terminal(type(...command))).errors, left)
+    assert.notInclude((yield* terminal(type("logs", "is:bounced", "subject:other"))).errors, left)
+    assert.strictEqual((yield* terminal(type("logs", "who bounced"))).errors, "Read as anyone:bounced")
+    yield* send({ to: "ana@example.org", metadata: { ticket: "9108" } })
+    for (const [question, reading] of [
+      ["did bo get invoice 2026-259", "to:^bo$ invoice 2026-259"],
+      ["did ana get ticket 9108", "to:^ana metadata:ticket=9108"],
+    ] as const)
+      assert.strictEqual((yield* terminal(type("logs", question))).errors, `Read as ${reading}`)
   })
 })

@@ -12,6 +12,7 @@ import { FirstEmail } from "../firstEmail/FirstEmail.tsx"
 import * as LiveEmails from "./LiveEmails.ts"
 import { LiveToggle } from "./LiveToggle.tsx"
 import { EmailTable } from "./list/EmailTable.tsx"
+import { HiddenOutcomes } from "./list/HiddenOutcomes.tsx"
 import { NoHits } from "./list/NoHits.tsx"
 import { type Selection, useSelection } from "./list/Selection.ts"
 import { SearchActions } from "./list/SearchActions.tsx"
@@ -40,8 +41,7 @@ export const Emails = () => {
   const navigate = useNavigate({ from: "/emails" })
   const { context, isLoading } = useSearchContext()
   const asTyped = useMemo(() => EmailSearch.parse(text, context), [text, context])
-  const meant = useMemo(() => MeantSearch.insteadOf(text, context), [text, context])
-  const asMeant = useMemo(() => EmailSearch.parse(meant ?? "", context), [meant, context])
+  const readings = useMemo(() => MeantSearch.readingsOf(text, context), [text, context])
   // A name of a key can be understood only once the keys are known.
   const typedQuery = useInfiniteQuery({
     ...LiveEmails.emailListQuery(asTyped.filters),
@@ -49,8 +49,23 @@ export const Emails = () => {
   })
   const foundNone = !asTyped.isUnderstood || (typedQuery.data !== undefined && rowsIn(typedQuery.data) === 0)
   // Plain words that find nothing are read as the search that was probably meant.
-  const isRead = meant !== undefined && foundNone && !isLoading
-  const meantQuery = useInfiniteQuery({ ...LiveEmails.emailListQuery(asMeant.filters), enabled: isRead })
+  const isRead = readings.length > 0 && foundNone && !isLoading
+  // Of several readings, the first that finds emails.
+  const totals = EmailTotals.useTotals(isRead && readings.length > 1 ? readings : [], context)
+  const meant =
+    isRead && totals
+      ? readings[
+          Math.max(
+            0,
+            totals.findIndex(({ count }) => count > 0),
+          )
+        ]
+      : undefined
+  const asMeant = useMemo(() => EmailSearch.parse(meant ?? "", context), [meant, context])
+  const meantQuery = useInfiniteQuery({
+    ...LiveEmails.emailListQuery(asMeant.filters),
+    enabled: meant !== undefined,
+  })
   const query = isRead ? meantQuery : typedQuery
   const { chips, filters, isUnderstood } = isRead ? asMeant : asTyped
   const parts = useMemo(() => Hits.partsOf(filters), [filters])
@@ -93,7 +108,7 @@ export const Emails = () => {
         ) : (
           <p className="first-letter:uppercase">
             {found}
-            <span className="max-sm:hidden"> and their delivery status</span>.
+            <span className="max-sm:hidden">, newest first</span>.
           </p>
         )
       }
@@ -127,6 +142,7 @@ export const Emails = () => {
         }
       />
       {canSearch ? <AddressAnswer filters={filters} /> : undefined}
+      {canSearch ? <HiddenOutcomes search={meant ?? text} filters={filters} onSearch={setSearch} /> : undefined}
       <Results isPending={isPending}>
         {isUnderstood || isLoading ? (
           <EmailList
@@ -136,9 +152,7 @@ export const Emails = () => {
             selection={selection}
             filters={filters}
             noHits={
-              chips.length === 0 ? undefined : (
-                <NoHits search={isRead ? meant : text} context={context} onSearch={setSearch} />
-              )
+              chips.length === 0 ? undefined : <NoHits search={meant ?? text} context={context} onSearch={setSearch} />
             }
           />
         ) : (

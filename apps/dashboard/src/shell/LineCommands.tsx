@@ -49,14 +49,17 @@ export const searchOf = (
 /** Begins a line that is a command, and no question. */
 const COMMANDING = /^(?:cancel|resend|reschedule|send again|suppress|block|stop) /iu
 
-/** The search that the words probably mean, or an empty one, and whether they are a question. */
+/** The searches that the words probably mean, and whether they are a question. */
 export const meantOf = (query: string, context: EmailSearch.Context) => {
-  const question = COMMANDING.test(query) ? undefined : MeantSearch.meantBy(query, context)
-  const text = question ?? (COMMANDING.test(query) ? "" : (MeantSearch.insteadOf(query, context) ?? ""))
-  return { text, filters: EmailSearch.parse(text, context).filters, isQuestion: question !== undefined }
+  if (COMMANDING.test(query)) return { searches: [], isQuestion: false }
+  const searches = MeantSearch.readingsOf(query, context).map((text) => ({
+    text,
+    filters: EmailSearch.parse(text, context).filters,
+  }))
+  return { searches, isQuestion: MeantSearch.meantBy(query, context) !== undefined }
 }
 
-/** Shows how a question is read, with the number of emails also if there are none. */
+/** Shows how a question is read, with the number of emails. */
 export const ofMeant = (search: string, count: string, go: Go): Command => ({
   name: `Emails: ${search}`,
   content: (
@@ -147,7 +150,7 @@ export const ofStatus = (query: string, go: Go): ReadonlyArray<Command> => {
     : SearchedStatus.OF_EMAILS.flatMap((status): ReadonlyArray<Command> => {
         const name = `${SearchedStatus.nameOf(status)} emails`
         return matchesWords(status, first) && matchesWords(name, query)
-          ? [{ name, icon: <Mail size={ICON} />, run: go("/emails", { search: `is:${status}` }) }]
+          ? [{ name, icon: <Mail size={ICON} />, run: go("/emails", { search: MeantSearch.ofStatuses(status) }) }]
           : []
       })
 }

@@ -44,7 +44,7 @@ export interface NavigationItem {
   readonly operator?: true
   /** Whether the screen shows mail of the sandbox, where test mail always is. */
   readonly sandbox?: true
-  /** Whether a name after a keyword is searched on the screen. */
+  /** Whether a name after a keyword is searched on the screen, or an object is its filter. */
   readonly isSearched?: true
 }
 
@@ -85,7 +85,7 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
         icon: Globe,
         key: "d",
         scope: "domains:read",
-        keywords: ["domain health", "dkim", "spf", "dmarc", "dns"],
+        keywords: ["domain health", "dkim", "spf", "dmarc", "dns", "rotate dkim"],
       },
       { name: "Templates", to: "/templates", icon: LayoutTemplate, key: "t", scope: "templates:read" },
       {
@@ -94,7 +94,7 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
         icon: Webhook,
         key: "w",
         scope: "webhooks:manage",
-        keywords: ["endpoint", "replay", "signing secret"],
+        keywords: ["endpoint", "replay", "signing secret", "rotate secret"],
       },
       {
         name: "Suppressions",
@@ -188,12 +188,35 @@ export const isMeant = ({ keywords = [] }: Pick<NavigationItem, "keywords">, tex
   })
 }
 
-/** Returns the name after a keyword that the screen searches for: "who changed acme.com". One of filler words is none. */
-export const nameIn = ({ isSearched, keywords = [] }: NavigationItem, text: string): string | undefined => {
+/** Objects of the audit log by their names. */
+const OBJECTS: ReadonlyMap<string, string> = new Map([
+  ["key", "api_key"],
+  ["domain", "domain"],
+  ["webhook", "webhook"],
+  ["endpoint", "webhook"],
+  ["template", "template"],
+  ["route", "inbound_route"],
+  ["suppression", "suppression"],
+  ["member", "team"],
+  ["account", "account"],
+  ["plan", "account"],
+])
+
+/**
+ * Returns what the screen searches for after a keyword: "who changed acme.com", "who changed the webhook". One of filler
+ * words is nothing.
+ */
+export const searchIn = ({ isSearched, keywords = [] }: NavigationItem, text: string) => {
   const keyword = keywords.find((each) => text.toLowerCase().startsWith(`${each} `))
-  const name = keyword === undefined ? "" : text.slice(keyword.length).replace(/[?]$/u, "").trim()
+  const name = isSearched && keyword !== undefined ? text.slice(keyword.length).replace(/[?]$/u, "").trim() : ""
+  const words = name
+    .toLowerCase()
+    .replace(/^(?:the|a|an|my|our|this) /u, "")
+    .replace(/^api /u, "")
+  const stream = OBJECTS.get(words.replace(/s$/u, ""))
+  if (stream !== undefined) return { shown: words, search: { stream } }
   const isName = name !== "" && !name.split(/\s+/u).some((word) => Phrases.FILLERS.has(word.toLowerCase()))
-  return isSearched && isName ? name : undefined
+  return isName ? { shown: name, search: { q: name } } : undefined
 }
 
 /** Whether the session may open this path: that of a screen, or of a record that a screen lists. */

@@ -59,6 +59,12 @@ const CREATING: ReadonlyArray<readonly [name: string, icon: ReactNode, scope: Sc
   ["Invite a member", <UserPlus size={ICON} />, "admin", "/settings/members"],
 ]
 
+/** Words by which people look for the other theme. */
+const THEMES = ["dark mode", "light mode", "night mode", "theme", "appearance"]
+
+/** The path of the screen of an email. */
+const EMAIL = /^\/emails\/msg_[0-9a-z]{26}$/u
+
 /** Shortest text whose names may be those of keys and templates. */
 const MIN_CHARS = 2
 
@@ -74,11 +80,12 @@ export const useCommands = (text: string): Commands => {
   const sought = order?.sought ?? query
   const { context } = useSearchContext(query.length >= MIN_CHARS)
   const search = useMemo(() => LineCommands.searchOf(sought, context), [sought, context])
-  const hits = useEmailHits(sought, { ...order?.filters, ...search.filters })
+  const hits = useEmailHits([{ text: sought, filters: { ...order?.filters, ...search.filters } }])
   const { emails } = hits
   const meant = useMemo(() => LineCommands.meantOf(query, context), [query, context])
   const foundNone = hits.isSearched && emails.length === 0
-  const meantHits = useEmailHits(meant.isQuestion || foundNone ? meant.text : "", meant.filters)
+  const meantHits = useEmailHits(meant.isQuestion || foundNone ? meant.searches : [])
+  const { text: meantText } = meantHits
   const hasMeant = meantHits.emails.length > 0
   const meantCount = meantHits.isPending
     ? ""
@@ -91,6 +98,7 @@ export const useCommands = (text: string): Commands => {
   // It is asked for once typing pauses, as the emails are.
   const suppression = useSuppressionOf(address, !hits.isPending)
   const found = useMemo(() => {
+    const [email] = EMAIL.exec(history.location.pathname) ?? []
     const go: Go = (to, parameters) => () => history.push(Paths.pathWith(to, parameters))
     const screens = Navigation.ALL_SCREENS.filter(
       (screen) =>
@@ -98,12 +106,12 @@ export const useCommands = (text: string): Commands => {
         (matchesWords(screen.name, query) || Navigation.isMeant(screen, query)),
     ).map((screen): Command => {
       const { icon: Icon, key, name, to } = screen
-      const q = Navigation.nameIn(screen, query)
+      const sought = Navigation.searchIn(screen, query)
       return {
-        name: q === undefined ? name : `${name}: ${q}`,
+        name: sought === undefined ? name : `${name}: ${sought.shown}`,
         icon: <Icon size={ICON} />,
         keys: ["g", key],
-        run: go(to, q === undefined ? undefined : { q }),
+        run: go(to, sought?.search),
       }
     })
     const actions: ReadonlyArray<Command> = [
@@ -115,6 +123,9 @@ export const useCommands = (text: string): Commands => {
       ...(permits(session.scopes, "webhooks:manage")
         ? [{ name: "Failing webhooks", icon: <Webhook size={ICON} />, run: go("/webhooks", { status: "failing" }) }]
         : []),
+      ...(email !== undefined && permits(session.scopes, "email:send")
+        ? [{ name: "Resend this email", icon: <Send size={ICON} />, run: go(email, { resend: "true" }) }]
+        : []),
       { name: "Docs", icon: <BookOpen size={ICON} />, run: () => openPage("/docs") },
       {
         name: "Sign out",
@@ -123,8 +134,8 @@ export const useCommands = (text: string): Commands => {
         run: () => void signOut(),
       },
       isDark
-        ? { name: "Use light theme", icon: <Sun size={ICON} />, run: () => setTheme("light") }
-        : { name: "Use dark theme", icon: <Moon size={ICON} />, run: () => setTheme("dark") },
+        ? { name: "Use light theme", keywords: THEMES, icon: <Sun size={ICON} />, run: () => setTheme("light") }
+        : { name: "Use dark theme", keywords: THEMES, icon: <Moon size={ICON} />, run: () => setTheme("dark") },
     ]
     const matches = [
       ...screens,
@@ -176,17 +187,18 @@ export const useCommands = (text: string): Commands => {
     // An address alone comes first, and one within a question after what the question means.
     const isQuestion = address !== query && !LineCommands.isSuppress(query)
     const ofStatus = canRead ? LineCommands.ofStatus(query, go) : []
-    // A state alone has a command of its own.
+    // A state alone has a command of its own, and a reading that finds nothing comes last, or not where others find emails.
     const isMeant =
       canRead &&
-      meant.text !== "" &&
-      (meant.isQuestion || hasMeant) &&
-      !(ofStatus.length > 0 && /^is:\S+$/u.test(meant.text))
-    // It comes after the text only if that finds emails and it does not.
-    const isFirst = isMeant && (hasMeant || emails.length === 0)
-    const ofMeaning = isMeant ? [LineCommands.ofMeant(meant.text, meantCount, go)] : []
+      meantText !== "" &&
+      (hasMeant || (meant.isQuestion && emails.length === 0)) &&
+      !(ofStatus.length > 0 && /^(?:is|anyone):\S+$/u.test(meantText))
+    const isFirst = isMeant && (hasMeant || meantHits.isPending)
+    const ofMeaning = isMeant ? [LineCommands.ofMeant(meantText, meantCount, go)] : []
+    const isElsewhere = isMeant || matches.length + named.length + ofAddress.length > 0
     const ofWaiting = permits(session.scopes, "email:send") ? LineCommands.cancel(query, go) : []
     return {
+      isElsewhere: isElsewhere || ofWaiting.length > 0,
       only: others.length === 0 && ofAddress.length === 0 && ofWaiting.length === 0 ? only?.name : undefined,
       commands: [
         ...searches,
@@ -197,8 +209,8 @@ export const useCommands = (text: string): Commands => {
         ...(isFirst ? ofMeaning : ofStatus),
         ...(isQuestion ? ofAddress : []),
         ...named,
-        ...LineCommands.ofText(sought, search.text, go),
         ...(isFirst ? [] : ofMeaning),
+        ...LineCommands.ofText(sought, search.text, go),
         ...(LineCommands.isCancel(query) ? [] : ofWaiting),
         ...(order === undefined ? mails : []),
         ...(query === "" ? [] : [docs]),
@@ -212,6 +224,8 @@ export const useCommands = (text: string): Commands => {
     history,
     meant,
     meantCount,
+    meantHits.isPending,
+    meantText,
     order,
     query,
     records,
@@ -223,7 +237,7 @@ export const useCommands = (text: string): Commands => {
     suppress,
     suppression,
   ])
-  return { ...found, status: foundNone && hasMeant ? "" : LineCommands.statusOf(hits) }
+  return { ...found, status: foundNone && found.isElsewhere ? "" : LineCommands.statusOf(hits) }
 }
 
 const openPage = (path: string): void => void window.open(path, "_blank", "noopener")

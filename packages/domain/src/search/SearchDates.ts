@@ -47,6 +47,26 @@ export const upcoming = (text: string, now: number): TimeRange | undefined => {
 const isUnit = (text: string | undefined): text is keyof typeof UNITS =>
   text !== undefined && Object.hasOwn(UNITS, text)
 
+const WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+/** Returns the number of days since Monday. */
+const dayOfWeek = (now: number): number => (new Date(now).getUTCDay() + 6) % 7
+const monthOf = (now: number, ago: number): Date =>
+  new Date(Date.UTC(new Date(now).getUTCFullYear(), new Date(now).getUTCMonth() - ago))
+
+/** Returns the beginning of the last day of this name before today; undefined if it is none. */
+export const lastWeekday = (name: string, now: number): string | undefined => {
+  const day = WEEKDAYS.indexOf(name.toLowerCase())
+  return day < 0 ? undefined : midnight(now, ((dayOfWeek(now) - day + 6) % 7) + 1).toISOString()
+}
+
+/** Beginnings of weeks, on their Mondays, and of months. */
+export const BEGINNINGS: ReadonlyMap<string, (now: number) => Date> = new Map([
+  ["THISWEEK", (now) => midnight(now, dayOfWeek(now))],
+  ["LASTWEEK", (now) => midnight(now, dayOfWeek(now) + 7)],
+  ["THISMONTH", (now) => monthOf(now, 0)],
+  ["LASTMONTH", (now) => monthOf(now, 1)],
+])
+
 /** A day that the month does not have would be read as one of the next month. */
 const valid = (date: Date, text: string): string | undefined => {
   const day = Number(text.slice(8, 10))

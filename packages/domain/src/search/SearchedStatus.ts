@@ -1,6 +1,5 @@
 import type * as EmailStatus from "../email/EmailStatus.ts"
 import { nearestName } from "../values/nearestName.ts"
-import * as Phrases from "./Phrases.ts"
 import { HIDDEN_OUTCOMES } from "./shownStatus.ts"
 
 // The statuses by which mail is searched. Without an import of a library, because browsers load it too.
@@ -31,9 +30,37 @@ export const OF_EMAILS: ReadonlyArray<string> = OF_API.flatMap((status) =>
 /** Returns the name that people read: "Partly bounced". */
 export const nameOf = (status: string): string => status.slice(0, 1).toUpperCase() + status.slice(1).replace("-", " ")
 
+/** Outcomes of mail that is not delivered, as the overview counts them. */
+export const NOT_DELIVERED = "bounced,failed"
+
+/** Words for statuses, also after `is:` and `anyone:`. */
+export const STATUS_WORDS: ReadonlyMap<string, string> = new Map([
+  ["undelivered", NOT_DELIVERED],
+  ["bounce", "bounced"],
+  ["bounces", "bounced"],
+  ["rejected", "bounced"],
+  ["failure", "failed"],
+  ["failures", "failed"],
+  ["complaint", "complained"],
+  ["complaints", "complained"],
+  ["spam", "complained"],
+  ["blocked", "suppressed"],
+  ["delayed", "deferred"],
+  ["waiting", "queued"],
+  ["pending", "queued"],
+  ["stuck", "deferred,queued"],
+])
+
 /** Returns the statuses that an unknown word probably means, if it is another word for some or is near to one. */
 export const meantBy = (word: string, known: ReadonlyArray<string>): string | undefined =>
-  Phrases.STATUS_WORDS.get(word) ?? known.find((each) => word === `${PARTLY}${each}`) ?? nearestName(word, known)
+  STATUS_WORDS.get(word) ?? known.find((each) => word === `${PARTLY}${each}`) ?? nearestName(word, known)
+
+/** Returns the filters for emails in other states that have these outcomes for a recipient, if lists hide some of them. */
+export const hiddenBy = (statuses: ReadonlyArray<string>): StatusFilters | undefined => {
+  const outcomes = HIDDEN_OUTCOMES.filter((outcome) => statuses.includes(outcome))
+  const others = OF_RECIPIENTS.filter((status) => !statuses.includes(status))
+  return outcomes.length === 0 ? undefined : { status: others.join(","), recipient_status: outcomes.join(",") }
+}
 
 /** Filters of the API. */
 interface StatusFilters {

@@ -1,5 +1,6 @@
 import type { Context } from "./EmailSearch.ts"
 import * as MeantSearch from "./MeantSearch.ts"
+import * as Phrases from "./Phrases.ts"
 import * as SearchText from "./SearchText.ts"
 
 /** Says which words of a search are taken as text, although other searches have a meaning for them. */
@@ -13,7 +14,7 @@ export const searchHints = (text: string, context: Context): ReadonlyArray<strin
 }
 
 const hintOf = (word: string, isRead: boolean): string | undefined => {
-  if (MeantSearch.isOr(word))
+  if (Phrases.isOr(word))
     return "emails must match every word. One filter takes several values, such as is:bounced,failed."
   if (word === "AND") return "emails match every word anyway."
   if (/^[-!]\p{L}/u.test(word) || (/^not$/iu.test(word) && !isRead)) return "a search cannot leave emails out."

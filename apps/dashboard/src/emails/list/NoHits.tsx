@@ -4,6 +4,7 @@ import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as RecipientPart from "@waybill/domain/search/RecipientPart"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import { SearchX } from "lucide-react"
+import * as EmailTotals from "../search/EmailTotals.ts"
 import * as Paths from "../../api/Paths.ts"
 import * as Queries from "../../api/Queries.ts"
 import type { Email, Page } from "../../api/Records.ts"
@@ -17,6 +18,41 @@ interface Props {
   readonly search: string
   readonly context: EmailSearch.Context
   readonly onSearch: (text: string) => void
+}
+
+/** Searches that are counted, and offered, instead of one that finds nothing. */
+const MAX_COUNTED = 8
+const MAX_OFFERS = 3
+
+/** Returns searches that find emails: those without one of the filters, or else the words alone. */
+const useOffers = (search: string, others: string | undefined, context: EmailSearch.Context) => {
+  const { chips, isUnderstood } = EmailSearch.parse(search, context)
+  const words = SearchText.tokensOf(search).flatMap(({ end, field, start }) =>
+    field === undefined ? [search.slice(start, end)] : [],
+  )
+  const wider = chips.map((chip) => ({
+    name: `Without “${chip.name}: ${chip.value}”`,
+    search: SearchText.without(search, chip),
+  }))
+  const asWords = { name: `Only ${words.map((word) => `“${word}”`).join(" ")}`, search: words.join(" ") }
+  const candidates = [...wider, asWords]
+    .filter(
+      (each, nth, all) =>
+        isUnderstood &&
+        ![search, "", others].includes(each.search) &&
+        all.findIndex((other) => other.search === each.search) === nth,
+    )
+    .slice(0, MAX_COUNTED)
+  const totals = EmailTotals.useTotals(
+    candidates.map((each) => each.search),
+    context,
+  )
+  return candidates
+    .flatMap((each, nth) => {
+      const total = totals?.[nth]
+      return total === undefined || total.count === 0 ? [] : [{ ...each, total }]
+    })
+    .slice(0, MAX_OFFERS)
 }
 
 /** Shown for a search that finds nothing. One for states says in which states the emails are that it finds without them. */
@@ -37,7 +73,9 @@ export const NoHits = ({ context, onSearch, search }: Props) => {
           `All mail to ${RecipientPart.of(recipient).text} was delivered.`,
         ]
       : ["these emails in any state", "All emails with your other filters were delivered."]
+  const offers = useOffers(search, others, context)
   const areDelivered = !has_more && data.every(({ status }) => status === "delivered")
+  const advice = offers.length > 0 ? "With fewer filters there are emails." : "Change or clear the filters to see more."
   return (
     <EmptyState
       icon={<SearchX size={20} />}
@@ -49,11 +87,15 @@ export const NoHits = ({ context, onSearch, search }: Props) => {
               <UntrustedText text={`Show ${name} (${countByStatus(data, now)}${has_more ? ", and more" : ""})`} />
             </Button>
           )}
-          <Button onClick={() => onSearch("")}>Clear filters</Button>
+          {offers.map((offer) => (
+            <Button key={offer.search} onClick={() => onSearch(offer.search)}>
+              <UntrustedText text={`${offer.name} (${EmailTotals.text(offer.total)})`} />
+            </Button>
+          ))}
         </div>
       }
     >
-      <UntrustedText text={areDelivered && data.length > 0 ? delivered : "Change or clear the filters to see more."} />
+      <UntrustedText text={areDelivered && data.length > 0 ? delivered : advice} />
     </EmptyState>
   )
 }

@@ -57,7 +57,7 @@ export const EmailSearchBar = ({ actions, context, found, onChange, read, typed 
   const input = useRef<HTMLInputElement>(null)
   const { isPending, setText, text } = typed
   const asTyped = useMemo(() => EmailSearch.parse(text, context), [text, context])
-  const reading = read ?? (asTyped.isUnderstood ? undefined : MeantSearch.insteadOf(text, context))
+  const reading = read ?? (asTyped.isUnderstood ? undefined : MeantSearch.readingsOf(text, context)[0])
   const searched = reading ?? text
   const { chips } = reading === undefined ? asTyped : EmailSearch.parse(reading, context)
   const isWrong = !asTyped.isUnderstood && !isPending && reading === undefined

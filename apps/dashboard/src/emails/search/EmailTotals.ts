@@ -1,5 +1,6 @@
-import { useQuery } from "@tanstack/react-query"
-import * as Api from "../../api/Api.ts"
+import { useQueries, useQuery } from "@tanstack/react-query"
+import * as EmailSearch from "@waybill/domain/search/EmailSearch"
+import * as Queries from "../../api/Queries.ts"
 import type { Email, Page, Total } from "../../api/Records.ts"
 import type { EmailFilters } from "./EmailFilters.ts"
 
@@ -8,13 +9,27 @@ export const useTotal = (
   filters: EmailFilters,
   { isCounted, listed }: { readonly isCounted: boolean; readonly listed: Total | undefined },
 ): Total | undefined => {
-  const { data } = useQuery({
-    queryKey: ["emails total", filters],
-    queryFn: ({ signal }) => Api.get<Page<Email>>("/email/logs", { ...filters, limit: 1, count: "true" }, signal),
-    enabled: isCounted,
-    staleTime: 60_000,
-  })
+  const { data } = useQuery({ ...countOf(filters), enabled: isCounted })
   return listed ?? (isCounted ? (data?.total ?? undefined) : undefined)
+}
+
+/** Query of the number of emails with these filters. */
+export const countOf = (filters: EmailFilters) => ({
+  ...Queries.read<Page<Email>>(["emails total", filters], "/email/logs", { ...filters, limit: 1, count: "true" }),
+  staleTime: 60_000,
+})
+
+/** Counts the emails of several searches; undefined until all of them are counted. */
+export const useTotals = (
+  searches: ReadonlyArray<string>,
+  context: EmailSearch.Context,
+): ReadonlyArray<Total> | undefined => {
+  const counts = useQueries({
+    queries: searches.map((search) => countOf(EmailSearch.parse(search, context).filters)),
+  })
+  return counts.some(({ isPending }) => isPending)
+    ? undefined
+    : counts.map(({ data }) => data?.total ?? { count: 0, is_exact: true })
 }
 
 /** Writes a number of emails: "142 emails", "over 1,000 emails". */

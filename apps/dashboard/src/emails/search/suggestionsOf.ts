@@ -1,6 +1,7 @@
 import * as EmailFilter from "@waybill/domain/search/EmailFilter"
 import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
 import * as MeantSearch from "@waybill/domain/search/MeantSearch"
+import * as Phrases from "@waybill/domain/search/Phrases"
 import * as SearchedStatus from "@waybill/domain/search/SearchedStatus"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import type { SearchContext } from "./useSearchContext.ts"
@@ -46,7 +47,7 @@ export const suggestionsOf = (text: string, context: SearchContext): ReadonlyArr
   }
   if (part.length < MIN_CHARS) return []
   // A status after "not" would be the opposite of what is sought.
-  const hasStatus = meant === undefined && !tokens.some(({ value }) => MeantSearch.isOperator(value))
+  const hasStatus = meant === undefined && !tokens.some(({ value }) => Phrases.isOperator(value))
   return [
     ...(meant === undefined ? [] : [{ name: `Read as ${meant}`, text: meant }]),
     ...keys

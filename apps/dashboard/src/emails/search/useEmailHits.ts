@@ -1,6 +1,6 @@
-import { useQuery } from "@tanstack/react-query"
+import { useQueries } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
-import * as Api from "../../api/Api.ts"
+import * as Queries from "../../api/Queries.ts"
 import type { Email, Page } from "../../api/Records.ts"
 import type { EmailFilters } from "./EmailFilters.ts"
 import { useHasScope } from "../../session/useHasScope.ts"
@@ -17,6 +17,8 @@ const DELAY_MS = 300
 const NONE: ReadonlyArray<Email> = []
 
 export interface EmailHits {
+  /** The text of the search that found them, or of the first. */
+  readonly text: string
   readonly emails: ReadonlyArray<Email>
   /** Whether older emails have the text too. */
   readonly hasMore: boolean
@@ -26,8 +28,15 @@ export interface EmailHits {
   readonly isSearched: boolean
 }
 
-/** Finds the newest emails that a text finds, understood as filters, once typing pauses. */
-export const useEmailHits = (text: string, filters: EmailFilters): EmailHits => {
+/** A text to search for, and the filters that it is. */
+export interface Sought {
+  readonly text: string
+  readonly filters: EmailFilters
+}
+
+/** Finds the newest emails of the first search that finds any, once typing of the first text pauses. */
+export const useEmailHits = (searches: ReadonlyArray<Sought>): EmailHits => {
+  const text = searches[0]?.text ?? ""
   const [searched, setSearched] = useState("")
   useEffect(() => {
     const timer = setTimeout(() => setSearched(text), DELAY_MS)
@@ -35,16 +44,23 @@ export const useEmailHits = (text: string, filters: EmailFilters): EmailHits => 
   }, [text])
   const canRead = useHasScope("email:logs:read")
   const canSearch = canRead && text.length >= MIN_CHARS && text.length <= MAX_CHARS
-  const { data, isFetching } = useQuery({
-    queryKey: ["email hits", filters],
-    queryFn: ({ signal }) => Api.get<Page<Email>>("/email/logs", { ...filters, limit: MAX_HITS }, signal),
-    enabled: canSearch && searched === text,
+  const isAsked = canSearch && searched === text
+  const answers = useQueries({
+    queries: searches.map(({ filters }) => ({
+      ...Queries.read<Page<Email>>(["email hits", filters], "/email/logs", { ...filters, limit: MAX_HITS }),
+      enabled: isAsked,
+    })),
   })
-  const page = canSearch && searched === text ? data : undefined
+  const nth = Math.max(
+    0,
+    answers.findIndex(({ data }) => (data?.data.length ?? 0) > 0),
+  )
+  const page = isAsked ? answers[nth]?.data : undefined
   return {
+    text: searches[nth]?.text ?? "",
     emails: page?.data ?? NONE,
     hasMore: page?.has_more ?? false,
-    isPending: canSearch && (searched !== text || isFetching),
+    isPending: canSearch && (searched !== text || answers.some(({ isFetching }) => isFetching)),
     isSearched: page !== undefined,
   }
 }

@@ -2,6 +2,7 @@ import type * as T from "@waybill/client/Waybill"
 import { countByStatus } from "@waybill/domain/search/countByStatus"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as MeantSearch from "@waybill/domain/search/MeantSearch"
+import * as SearchedStatus from "@waybill/domain/search/SearchedStatus"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import { shownFirst } from "@waybill/domain/search/shownFirst"
 import { searchHints } from "@waybill/domain/search/searchHints"
@@ -58,13 +59,14 @@ export const print = Effect.fnUntraced(function* (typed: T.LogsQuery, limit: num
     { rows: isTerminal ? ordered.map(withDue(context.now)) : ordered, more },
     { json, columns: isTerminal ? TERMINAL_COLUMNS : columns, none: NONE },
   )
+  yield* sayHidden(query, context)
   if (rows.length > 0) return
   if (!isTerminal) yield* Output.complain(NONE)
   yield* sayOtherStates(query, limit, context.now)
 })
 
 /** Words before the name of an API key. */
-const BEFORE_KEY = /(?:^|\s)(?:by|from|key)\s/iu
+const BEFORE_KEY = /(?:^|\s)(?:by|from|using|key)\s/iu
 
 /** Reads the API keys if words may name one; undefined if not, or if the key of the command may not list them. */
 const keysNamedIn = Effect.fnUntraced(function* (text: string) {
@@ -73,6 +75,23 @@ const keysNamedIn = Effect.fnUntraced(function* (text: string) {
 })
 
 const NONE = "No emails match."
+
+/** Says how many emails bounced for some recipients only, which a search for bounced ones does not find. */
+const sayHidden = Effect.fnUntraced(function* (query: T.LogsQuery, context: EmailSearch.Context) {
+  const { q = "", status = [], ...others } = query
+  const statuses = [...[status].flat(), ...SearchText.valuesOf(q, "is")]
+  const hidden = SearchedStatus.hiddenBy(statuses)
+  const { filters, isUnderstood } = EmailSearch.parse(q, context)
+  if (hidden === undefined || !isUnderstood || filters.recipient_status !== undefined) return
+  const search = `${SearchText.withValues(q, "is", [])} is:${hidden.status} anyone:${hidden.recipient_status}`
+  const { total } = yield* call((client) => client.logs.list({ ...others, q: search, limit: 1, count: true }))
+  if (!total?.count) return
+  const count = `${total.is_exact ? "" : "over "}${total.count.toLocaleString("en")}`
+  yield* Output.complain(
+    `${count} ${total.count === 1 ? "email" : "emails"} ${hidden.recipient_status?.replaceAll(",", " or ")} for some ` +
+      `recipients only, not listed here. anyone:${statuses.join(",")} finds them too.`,
+  )
+})
 
 /** Says in which states the emails are that a search for others does not find. */
 const sayOtherStates = Effect.fnUntraced(function* (query: T.LogsQuery, limit: number, now: number) {
@@ -101,9 +120,16 @@ const read = Effect.fnUntraced(function* (
       firstOf((client) => client.logs.all(query), limit),
       (found) => ({ ...found, query }),
     )
-  const q = MeantSearch.insteadOf(query.q ?? "", context)
-  if (q === undefined) return yield* listed(query)
-  const asMeant = Effect.tap(listed({ ...query, q }), () => Output.complain(`Read as ${q}`))
+  const [first, ...others] = MeantSearch.readingsOf(query.q ?? "", context)
+  if (first === undefined) return yield* listed(query)
+  const asMeant = Effect.gen(function* () {
+    const asFirst = yield* listed({ ...query, q: first })
+    let found = asFirst
+    for (const q of others) if (found.rows.length === 0) found = yield* listed({ ...query, q })
+    if (found.rows.length === 0) found = asFirst
+    yield* Output.complain(`Read as ${found.query.q}`)
+    return found
+  })
   if (!EmailSearch.parse(query.q ?? "", context).isUnderstood) return yield* asMeant
   const found = yield* listed(query)
   return found.rows.length > 0 || json ? found : yield* Effect.orElseSucceed(asMeant, () => found)
