@@ -8,8 +8,9 @@ const WARNING_SHARE = 0.8
 /** Usage of the month: of the plan, or in test mode of test mail. */
 export const UsageMeter = ({ account: { limits, livemode, plan, usage } }: { readonly account: Account }) => {
   const name = livemode ? `${plan} plan` : "Test mode"
-  const unit = livemode ? "recipients" : "test emails"
   const used = usage.emails
+  const isOne = (limits.monthly_emails ?? used) === 1
+  const unit = `${livemode ? "recipient" : "test email"}${isOne ? "" : "s"}`
   const limit = limits.monthly_emails
   const share = limit === null ? 0 : Math.min(1, used / limit)
   return (
