@@ -199,13 +199,20 @@ const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
     signal?.addEventListener("abort", stop, { once: true })
   })
 
+/** Returns the reason why there was no response, which Node hides in the cause of "fetch failed". */
+const reasonOf = (cause: unknown): string => {
+  if (!(cause instanceof Error)) return String(cause)
+  const { code, message } = (cause.cause ?? {}) as { readonly code?: string; readonly message?: string }
+  return message || code || cause.message
+}
+
 /** Returns the error of a request without a complete response, or of a success that is not JSON. */
 const failureOf = (cause: unknown, { origin }: URL): WaybillError =>
   cause instanceof SyntaxError
     ? new WaybillError({ code: "bad_answer", status: 200, message: `${origin} is not a Waybill API: no JSON.`, cause })
     : new WaybillError({
         code: "connection_failed",
-        message: `no response from ${origin}: ${cause instanceof Error ? cause.message : String(cause)}`,
+        message: `no response from ${origin}: ${reasonOf(cause)}`,
         cause,
       })
 

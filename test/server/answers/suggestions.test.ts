@@ -48,7 +48,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       assert.include(details[0]?.message, `did you mean \`${nearest}\`?`, path)
     }
     const { details } = yield* refuse("POST", "/v1/webhooks", { ...HOOK, events: ["email.open"] })
-    assert.match(details[0]?.message ?? "", /^is not known; did you mean `email\.opened`\? Known are email\.queued, /u)
+    assert.match(
+      details[0]?.message ?? "",
+      /^is "email\.open", which is not known; did you mean `email\.opened`\? Known are email\.queued, /u,
+    )
   })
 
   it.effect("in the place of a template is told its name, and others that a template can be named", function* () {
@@ -56,7 +59,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     const send = (more: object) => world.request("POST", "/v1/email/send", { key, body: { ...MESSAGE, ...more } })
     const misspelled = yield* send({ templte: "welcome" })
     assert.match(misspelled.json.error.message, /has an unknown field `templte`; did you mean `template`\?/u)
-    const foreign = yield* send({ body: "Hi" })
+    const body = yield* send({ body: "Hi" })
+    assert.match(body.json.error.message, /has an unknown field `body`; did you mean `text` or `html`\?/u)
+    const foreign = yield* send({ foo: "Hi" })
     assert.match(
       foreign.json.error.details[0].message,
       /^is an unknown field; known are from, .*, tracking, template$/u,
@@ -67,7 +72,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     const { refuse } = yield* setUp
     const far = yield* refuse("POST", "/v1/suppressions", { email: "ana@example.org", reason: "x" })
     assert.deepStrictEqual(far.details, [
-      { path: "reason", message: "must be one of hard_bounce, complaint, manual or unsubscribe" },
+      { path: "reason", message: 'must be one of hard_bounce, complaint, manual or unsubscribe, not "x"' },
     ])
     const many = yield* refuse("POST", "/v1/api-keys", {
       name: "k",

@@ -73,6 +73,15 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       unknown.json.error.message,
       "The domain other.com is not a domain of this account. Add it with POST /v1/domains and publish its DKIM record.",
     )
+    for (const path of ["/v1/email/send", "/v1/email/send/batch"]) {
+      const mail = { ...MESSAGE, from: "me@gmail.com" }
+      const foreign = yield* call("POST", path, path.endsWith("batch") ? { emails: [mail] } : mail)
+      assert.include(
+        foreign.json.error.message,
+        "Mail from gmail.com can only be sent by Gmail. Send from an address at a domain of your own.",
+        path,
+      )
+    }
   })
 
   it.effect("name `waybill listen` where a webhook on this machine is refused", function* () {

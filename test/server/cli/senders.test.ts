@@ -315,6 +315,20 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
     }
     const url = `http://127.0.0.1:${yield* Effect.promise(freePort)}`
     const { errors } = yield* CommandLine.typeWith({ WAYBILL_URL: url, WAYBILL_KEY: key }, "whoami")
-    assert.include(errors, `waybill: no response from ${url}: fetch failed. Nothing listens there: \`waybill start\``)
+    assert.include(errors, `waybill: no response from ${url}: connect ECONNREFUSED`)
+    assert.include(errors, ". Nothing listens there: `waybill start`")
+    const nowhere = yield* CommandLine.typeWith({ WAYBILL_URL: "http://no.invalid", WAYBILL_KEY: key }, "whoami")
+    assert.match(
+      nowhere.errors,
+      /^waybill: no response from http:\/\/no\.invalid: .*\. .*; `waybill login` chooses another address\.$/u,
+    )
+  })
+
+  it.effect("a misspelled status is refused with the nearest one", function* () {
+    const { errors } = yield* CommandLine.typeWith({}, "emails", "list", "--status", "bouncd")
+    assert.match(
+      errors,
+      /^waybill: --status does not take "bouncd": did you mean bounced\? It takes one of scheduled, /u,
+    )
   })
 })

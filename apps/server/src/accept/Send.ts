@@ -1,5 +1,6 @@
 import type * as Id from "@waybill/domain/values/Id"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
+import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
 import { nearestName } from "@waybill/domain/values/nearestName"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { IdempotencyRef } from "@waybill/store/idempotency/IdempotencyRef"
@@ -159,6 +160,12 @@ const ifCurrent = <A, E>(
             : Result.fail(new TemplateChanged()),
       }
 
+/** Returns the name of the provider of public mailboxes that a domain is of. */
+const providerOf = (domain: string): string | undefined => {
+  const provider = MailboxProvider.of(`@${domain}`)
+  return provider === MailboxProvider.OTHER ? undefined : MailboxProvider.NAMES[provider]
+}
+
 /** Returns the domains of the account, one of which was probably meant; none if they cannot be read. */
 const domainsOf = (account_id: Id.AccountId) =>
   Effect.orElseSucceed(Domains.names(account_id, MAX_COMPARED_DOMAINS), (): ReadonlyArray<string> => [])
@@ -179,7 +186,9 @@ const withNearest = <E>(
       const { domain } = verdict.failure
       if (!nearest.has(domain) && nearest.size < MAX_COMPARED_OF_REQUEST)
         nearest.set(domain, nearestName(domain, domains))
-      return Result.succeed(Result.fail(EmailRefusal.withNearest(verdict.failure, nearest.get(domain))))
+      return Result.succeed(
+        Result.fail(EmailRefusal.withNearest(verdict.failure, nearest.get(domain), providerOf(domain))),
+      )
     }),
   )
 }

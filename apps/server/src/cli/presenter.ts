@@ -86,7 +86,10 @@ const sentenceOf = (error: CliError.NonShowHelpErrors, command: string, help: He
     case "InvalidValue": {
       const name = error.kind === "flag" ? `--${error.option}` : `<${error.option}>`
       const given = error.value === "" ? "has no value" : `does not take "${error.value}"`
-      return ended(`${name} ${given}: ${formOf(error.expected)}`)
+      const choices = error.expected.split(" | ").map((each) => each.replaceAll(/.*: |"/gu, ""))
+      const nearest = choices.length > 1 ? nearestName(error.value, choices) : undefined
+      const form = formOf(error.expected)
+      return ended(`${name} ${given}: ${nearest === undefined ? form : `did you mean ${nearest}? It takes ${form}`}`)
     }
     default:
       return error.message

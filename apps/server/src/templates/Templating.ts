@@ -11,6 +11,7 @@ import * as TemplateRefusal from "@waybill/domain/template/TemplateRefusal"
 import * as VariableSchema from "@waybill/domain/template/VariableSchema"
 import * as Address from "@waybill/domain/values/Address"
 import * as Id from "@waybill/domain/values/Id"
+import { nearestName } from "@waybill/domain/values/nearestName"
 import * as CurrentTemplates from "@waybill/store/readmodels/templates/CurrentTemplates"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as Deadline from "@waybill/templates/language/Deadline"
@@ -52,16 +53,30 @@ export const lookUp = Effect.fnUntraced(function* (account_id: Id.AccountId, cho
     else current.set(keyOf(account_id, name), each)
   }
   const unknown = names.filter((name) => !found.has(name))
-  return foundOf(found, unknown.length === 0 ? undefined : yield* CurrentTemplates.withoutAlias(owner, unknown))
+  if (unknown.length === 0) return foundOf(found)
+  const withoutAlias = yield* CurrentTemplates.withoutAlias(owner, unknown)
+  const aliases = yield* CurrentTemplates.aliases(owner, MAX_COMPARED_ALIASES)
+  const nearest = unknown.slice(0, MAX_COMPARED_NAMES).flatMap((name): ReadonlyArray<[string, string]> => {
+    const alias = nearestName(name, aliases)
+    return alias === undefined ? [] : [[name, alias]]
+  })
+  return foundOf(found, withoutAlias, new Map(nearest))
 })
+
+/** Most aliases of an account that a mistyped one is compared with, and mistyped ones of a batch. */
+const MAX_COMPARED_ALIASES = 100
+const MAX_COMPARED_NAMES = 5
 
 const foundOf = (
   current: ReadonlyMap<string, CurrentTemplates.Current>,
   withoutAlias: ReadonlyMap<string, string> = new Map(),
+  nearest: ReadonlyMap<string, string> = new Map(),
 ) => ({
   current,
   /** Ids of templates by what was taken for their alias and is their name. */
   withoutAlias,
+  /** Aliases that were probably meant. */
+  nearest,
   /** Refusals of versions that took too long with one of the messages: the others are refused without work. */
   late: new Map<string, TemplateRefusal.TemplateNotRendered | TemplateRefusal.VariablesInvalid>(),
 })
@@ -74,11 +89,17 @@ export const nameOf = ({ alias, id }: TemplateChoice): string => alias ?? id ?? 
 const isId = Schema.is(Id.TemplateId)
 
 /** Names the alias that a message asks for. An id may be that of another service in our spelling, which its caller does not know. */
-const unusable = (reason: TemplateRefusal.TemplateUnusable["reason"], asked: string, named?: string) =>
+const unusable = (
+  reason: TemplateRefusal.TemplateUnusable["reason"],
+  asked: string,
+  named?: string,
+  nearest?: string,
+) =>
   new TemplateRefusal.TemplateUnusable({
     reason,
     alias: isId(asked) ? null : asked,
     ...(named === undefined ? {} : { named }),
+    ...(nearest === undefined ? {} : { nearest }),
   })
 
 /** Makes a message of its template. A guess that was right is kept, also if it was a refusal. */
@@ -100,7 +121,8 @@ const make = Effect.fnUntraced(function* (account_id: Id.AccountId, found: Found
   const { template } = message
   const asked = nameOf(template)
   const current = found.current.get(asked)
-  if (current === undefined) return yield* unusable("template_not_found", asked, found.withoutAlias.get(asked))
+  if (current === undefined)
+    return yield* unusable("template_not_found", asked, found.withoutAlias.get(asked), found.nearest.get(asked))
   const problem = problemOf(current)
   if (problem !== undefined) return yield* unusable(problem, asked)
   const number = template.version ?? current.current

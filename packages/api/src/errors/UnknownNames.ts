@@ -39,12 +39,12 @@ export const describe = (
   }
 }
 
-/** Returns the error of a value that is near to one of the known ones; `undefined` if it is near to none. */
+/** Returns the error of a value that is near to one of the known ones, and repeats it; `undefined` if it is near to none. */
 export const suggest = (value: string, known: ReadonlyArray<string>): string | undefined => {
   const nearest = nearestName(value, known)
   return nearest === undefined
     ? undefined
-    : `is not known; did you mean \`${nearest}\`? Known are ${known.slice(0, MAX_LISTED_NAMES).join(", ")}${known.length > MAX_LISTED_NAMES ? " and others" : ""}`
+    : `is "${printable(value)}", which is not known; did you mean \`${nearest}\`? Known are ${known.slice(0, MAX_LISTED_NAMES).join(", ")}${known.length > MAX_LISTED_NAMES ? " and others" : ""}`
 }
 
 const adviceOf = (
@@ -62,5 +62,5 @@ const adviceOf = (
 }
 
 /** Shortens a name and replaces what could break a line, because the name may be anything. */
-const printable = (name: string): string =>
+export const printable = (name: string): string =>
   ApiKeySecret.hideIn(name.slice(0, MAX_SHOWN_NAME_CHARS).replaceAll(/[^!-_a-~]/gu, "?"))

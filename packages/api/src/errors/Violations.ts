@@ -67,6 +67,9 @@ interface Found {
   more: number
 }
 
+/** Fields that are the body of a message. */
+const BODIES = ["text", "html"]
+
 const collect = (
   issue: SchemaIssue.Issue,
   path: ReadonlyArray<PropertyKey>,
@@ -83,8 +86,15 @@ const collect = (
     const [parent, name] = [formatPath(path.slice(0, -1)), String(path.at(-1))]
     const compared = unknown.length < MAX_COMPARED_NAMES ? name : undefined
     const home = ast === undefined ? undefined : homeOf(ast, name)
-    const advice = home === undefined ? { otherwise, compared } : { otherwise: `it belongs in \`${home}\`` }
-    unknown.push(UnknownNames.describe("field", parent, name, ast === undefined ? [] : namesOf(ast), advice))
+    const known = ast === undefined ? [] : namesOf(ast)
+    const bodies = name === "body" ? BODIES.filter((each) => known.includes(each)) : []
+    const advice =
+      bodies.length > 0
+        ? { otherwise: `did you mean \`${bodies.join("` or `")}\`?` }
+        : home === undefined
+          ? { otherwise, compared }
+          : { otherwise: `it belongs in \`${home}\`` }
+    unknown.push(UnknownNames.describe("field", parent, name, known, advice))
   }
   switch (issue._tag) {
     case "Pointer":
@@ -102,7 +112,8 @@ const collect = (
       const kind = issue.issues.length === 0 ? kindOf(issue, found) : undefined
       if (kind !== undefined)
         return void details.push({ path: formatPath([...path, kind.name]), message: kind.message })
-      if (issue.issues.length === 0) add(suggestionOf(issue, found) ?? `must be ${expected(issue.ast)}`)
+      if (issue.issues.length === 0)
+        add(suggestionOf(issue, found) ?? `must be ${expected(issue.ast)}${otherThan(issue)}`)
       for (const each of issue.issues) collect(each, path, annotation, found)
       return
     }
@@ -127,12 +138,16 @@ const collect = (
   }
 }
 
-/** Returns the error of a value that is near to one of those of an enumeration, without repeating it. */
+/** Returns the error of a value that is near to one of those of an enumeration. */
 const suggestionOf = ({ ast, input }: SchemaIssue.AnyOf, found: Found): string | undefined => {
   if (typeof input !== "string" || found.compared >= MAX_COMPARED_VALUES) return undefined
   found.compared++
   return UnknownNames.suggest(input, literalsOf(ast))
 }
+
+/** Repeats a text that is none of those of an enumeration. */
+const otherThan = ({ ast, input }: SchemaIssue.AnyOf): string =>
+  typeof input === "string" && literalsOf(ast).length > 0 ? `, not "${UnknownNames.printable(input)}"` : ""
 
 /** Returns the error of an object of one of several kinds, all told apart by a field of the same name, that is of none. */
 const kindOf = ({ ast, input }: SchemaIssue.AnyOf, found: Found): { name: string; message: string } | undefined => {

@@ -70,8 +70,12 @@ export class DomainNotVerified extends Refusal.of("DomainNotVerified", 422, "dom
   readonly domain_status: string | null
   /** The domain of the account that was probably meant. */
   readonly nearest?: string | undefined
+  /** The provider of public mailboxes whose domain it is. */
+  readonly provider?: string | undefined
 }> {
   override get message() {
+    if (this.provider !== undefined)
+      return `Mail from ${this.domain} can only be sent by ${this.provider}. Send from an address at a domain of your own.`
     if (this.domain_status === null)
       return `The domain ${this.domain} is not a domain of this account. Add it with POST /v1/domains and publish its DKIM record.${this.nearest === undefined ? "" : ` Did you mean ${this.nearest}?`}`
     const verify = `with POST /v1/domains/${this.domain}/verify`
@@ -86,9 +90,12 @@ export class DomainNotVerified extends Refusal.of("DomainNotVerified", 422, "dom
 export const isOfUnknownDomain = (error: unknown): error is DomainNotVerified =>
   error instanceof DomainNotVerified && error.domain_status === null
 
-/** Adds to a refusal the domain of the account that was probably meant. */
-export const withNearest = ({ domain, domain_status, field }: DomainNotVerified, nearest: string | undefined) =>
-  new DomainNotVerified({ domain, domain_status, field, nearest })
+/** Adds to a refusal the domain of the account that was probably meant, and the provider whose domain it is. */
+export const withNearest = (
+  { domain, domain_status, field }: DomainNotVerified,
+  nearest: string | undefined,
+  provider: string | undefined,
+) => new DomainNotVerified({ domain, domain_status, field, nearest, provider })
 
 export class DomainNotAllowed extends Refusal.of("DomainNotAllowed", 403, "domain_not_allowed")<{
   readonly field: Field

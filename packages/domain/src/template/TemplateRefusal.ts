@@ -112,12 +112,14 @@ export class TemplateUnusable extends Schema.TaggedError<TemplateUnusable>()("Te
   alias: Schema.NullOr(Schema.String),
   /** Id of a template without an alias that has this as its name. */
   named: Schema.optionalKey(Schema.String),
+  /** The alias that was probably meant. */
+  nearest: Schema.optionalKey(Schema.String),
 }) {
   readonly status = 422
   get details(): ReadonlyArray<Refusal.Detail> {
     const why =
       this.named === undefined
-        ? REASONS[this.reason]
+        ? `${REASONS[this.reason]}${this.nearest === undefined ? "" : ` (did you mean ${JSON.stringify(this.nearest)}?)`}`
         : `is the name of a template, and not its alias. Give it one, or use its id ${this.named}`
     return [{ path: "template", message: this.alias === null ? why : `${JSON.stringify(this.alias)} ${why}` }]
   }
@@ -130,7 +132,7 @@ const REASONS = {
   template_not_found: "does not exist in this account",
   template_version_not_found: "has no version of this number",
   template_archived: "is archived",
-  template_not_published: "has no published version",
+  template_not_published: "has no published version; publish one with POST /v1/templates/{template}/publish",
   template_not_a_template: "is a layout or partial, which is not sent by itself",
 } as const
 

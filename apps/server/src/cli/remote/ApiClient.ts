@@ -119,5 +119,6 @@ const reasonOf = (cause: unknown): string => {
   const { code } = (inner ?? {}) as { readonly code?: unknown }
   if (code === "ECONNREFUSED")
     return ". Nothing listens there: `waybill start` starts a service, `waybill login` chooses another."
-  return typeof code === "string" ? ` (${code})` : ""
+  const check = code === "ENOTFOUND" ? "There is no such host" : "Check the address and the network"
+  return `. ${check}; \`waybill login\` chooses another address.`
 }

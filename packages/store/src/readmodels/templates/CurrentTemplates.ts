@@ -89,6 +89,16 @@ export const withoutAlias = Effect.fn("CurrentTemplates.withoutAlias")(function*
   return new Map(rows.map(({ id, name }) => [name, id]))
 })
 
+/** Returns aliases of templates that can be sent, at most so many. */
+export const aliases = Effect.fn("CurrentTemplates.aliases")(function* (account_id: string, limit: number) {
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly alias: string }>`
+    SELECT alias FROM templates
+    WHERE account_id = ${account_id} AND alias IS NOT NULL AND NOT archived AND kind = 'template'
+    ORDER BY alias LIMIT ${limit}`
+  return rows.map(({ alias }) => alias)
+})
+
 interface PartRow {
   readonly state: string
   readonly alias: string | null
