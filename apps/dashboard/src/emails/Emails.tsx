@@ -50,7 +50,7 @@ export const Emails = () => {
   const foundNone = !asTyped.isUnderstood || (typedQuery.data !== undefined && rowsIn(typedQuery.data) === 0)
   // Plain words that find nothing are read as the search that was probably meant.
   const isRead = readings.length > 0 && foundNone && !isLoading
-  // Of several readings, the first that finds emails.
+  // The first of several readings that finds emails.
   const totals = EmailTotals.useTotals(isRead && readings.length > 1 ? readings : [], context)
   const meant =
     isRead && totals
