@@ -117,10 +117,9 @@ const PHRASES = sorted(Phrases.PHRASES)
 const WITH_PAIRS = sorted([...Phrases.PHRASES, ...Phrases.PAIRS])
 
 /** Words before the name of an API key, which may be several words itself. */
-const BEFORE_KEY = ["key ", "api key ", "by ", "from ", "using ", "with "]
-  .flatMap((word) => (word.endsWith("key ") ? word : [word, `${word}key `, `${word}api key `]))
-  .filter((words) => words !== "with ")
-  .flatMap((words) => [words, `sent ${words}`])
+const BEFORE_KEY = ["key", "api key", "by", "from", "using"]
+  .concat(["by", "from", "using", "with"].flatMap((word) => [`${word} key`, `${word} api key`]))
+  .flatMap((words) => [`${words} `, `sent ${words} `])
 
 const keyAt = (words: ReadonlyArray<Word>, start: number, { keys = [] }: EmailSearch.Context) => {
   const line = lineOf(words.slice(start))
