@@ -209,7 +209,7 @@ await inDashboard("what is asked of an address", (opened) => {
       ["why was my request refused", "Requestsgr"],
       ["change password", "Profilegy"],
       ["smtp settings", "API keysgk"],
-      ["who changed my domain", "Audit logga"],
+      ["who changed my domain", "Audit log: domainga"],
       ["who changed acme.test?", "Audit log: acme.testga"],
       ["how many emails did we send this month", "Plan and usagegp"],
       ["is acme.test healthy?", "acme.testDomain"],
