@@ -43,7 +43,7 @@ await inDashboard("answers to questions", (opened) => {
       await Browser.eventually(() => rows().count()).toBe(1)
       assert.deepEqual(await Accessibility.violations(page), [])
       await ContactSheet.shoot(page, "search-hidden-outcomes")
-      await page.getByRole("button", { name: "Show them too" }).click()
+      await page.getByRole("button", { name: "Show it too" }).click()
       await Browser.eventually(() => box().inputValue()).toBe("anyone:bounced")
       await Browser.eventually(() => rows().count()).toBe(2)
       await Browser.eventually(() => page.getByText("for some recipients only").count()).toBe(0)

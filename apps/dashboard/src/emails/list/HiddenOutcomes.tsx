@@ -28,7 +28,7 @@ export const HiddenOutcomes = ({ filters, onSearch, search }: Props) => {
         small
         onClick={() => onSearch(SearchText.withValues(SearchText.withValues(search, "is", []), "anyone", statuses))}
       >
-        Show them too
+        {total.count === 1 ? "Show it too" : "Show them too"}
       </Button>
     </p>
   )
