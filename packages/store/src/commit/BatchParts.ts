@@ -16,8 +16,9 @@ import * as TestClocks from "../readmodels/TestClocks.ts"
 import * as Subscriptions from "../webhooks/Subscriptions.ts"
 
 /**
- * The parts of a batch beside events and read models (`ReadModels.ts`), by the names under which decisions see facts. Rows are locked in this order: usage before leases, which are only checked when everything is written, and unsent mail last,
- * as the commits of outcomes write it after their outbox rows.
+ * The parts of a batch beside events and read models (`ReadModels.ts`), by the names under which decisions see facts. Rows
+ * are locked in this order: usage before leases, which are only checked when everything is written, and unsent mail last, as
+ * the commits of outcomes write it after their outbox rows.
  */
 const PARTS = {
   domain: Domains.fact,
