@@ -24,7 +24,7 @@ export const FILES = [
   "test/store/outbox/!(processes).test.ts",
   "test/store/postgres/{idKey,testClock}.test.ts",
   "test/store/rebuild/{foldThreads,rebuild,rebuildProgress}.test.ts",
-  "test/store/routing/pipelinedConnection.test.ts",
+  "test/store/database/pipelinedConnection.test.ts",
   "test/store/search/{emailLogChoice,emailLogQuery}.test.ts",
   "test/store/statistics/*.test.ts",
   "test/store/streams/{longStreams,streamStateCache}.test.ts",
