@@ -63,7 +63,10 @@ await inDashboard("records and where they are found", (opened) => {
         .first()
         .waitFor()
       return (await figures()).replaceAll(/\s+/gu, " ")
-    }).toBe("Recipients, 30 days 2 View its emails Bounce rate 50.0% Simulated Complaint rate 0% Simulated")
+    }).toBe(
+      "Recipients, 30 days 2 View its emails Bounce rate 50.0% Simulated. The limit is 5.0%. " +
+        "Complaint rate 0% Simulated. The limit is 0.10%.",
+    )
     await ContactSheet.shoot(page, "domain-mail")
     await page.goto("/domains")
     const row = page.getByRole("row", { name: /acme\.test/u })

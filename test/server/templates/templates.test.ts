@@ -19,7 +19,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("templates", (it) => {
     assert.match(early.json.error.message, /publish one with POST \/v1\/templates\/\{template\}\/publish/u)
     const misspelt = yield* call("POST", "/v1/email/send", { ...MAIL, template: { alias: "reciept" } })
     assert.deepStrictEqual(reasonOf(misspelt), [422, "template_not_found"])
-    assert.include(misspelt.json.error.message, '"reciept" is not a template of this account (did you mean "receipt"?)')
+    assert.include(
+      misspelt.json.error.message,
+      'The template "reciept" does not exist in this account (did you mean "receipt"?).',
+    )
 
     const first = yield* call("POST", "/v1/templates/receipt/publish", { notes: "First" })
     assert.deepInclude(first.json, { number: 1, notes: "First" })

@@ -88,7 +88,9 @@ const meantBy = (name: string): string | undefined =>
 
 const describe = (name: string, known: ReadonlyArray<string>, isCompared: boolean) => {
   const meant = meantBy(name)
-  const compared = meant !== undefined && known.includes(meant) ? meant : name
+  // The beginning of a known name is nearer to it than a word of searches.
+  const isBegun = known.some((each) => each.startsWith(`${name}_`))
+  const compared = meant !== undefined && known.includes(meant) && !isBegun ? meant : name
   return UnknownNames.describe("parameter", "", name, known, { compared: isCompared ? compared : undefined })
 }
 

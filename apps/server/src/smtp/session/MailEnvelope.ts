@@ -10,6 +10,8 @@ const MAIL_PARAMETERS = ["SIZE", "BODY", "SMTPUTF8"]
  */
 const SUBMISSION_PARAMETERS = { mail: [...MAIL_PARAMETERS, "AUTH", "RET", "ENVID"], rcpt: ["NOTIFY", "ORCPT"] }
 
+export const TOO_MANY_RECIPIENTS = Replies.of(452, "4.5.3", "Error: too many recipients")
+
 export interface MailLimits {
   readonly maxMessageBytes: number
   readonly maxRecipients: number
@@ -70,7 +72,7 @@ export class MailEnvelope {
     if (refusal !== undefined) return refusal
     if (this.sender === undefined) return Replies.of(503, "5.5.1", "Error: need MAIL command")
     if (this.#recipients.size >= maxRecipients && !this.#recipients.has(path.address.toLowerCase()))
-      return Replies.of(452, "4.5.3", "Error: too many recipients")
+      return TOO_MANY_RECIPIENTS
     return path.address
   }
 }

@@ -1,6 +1,6 @@
 import { Counted } from "./Counted.ts"
 import { DotStuffed } from "./DotStuffed.ts"
-import { MailEnvelope, type MailLimits } from "./MailEnvelope.ts"
+import { MailEnvelope, type MailLimits, TOO_MANY_RECIPIENTS } from "./MailEnvelope.ts"
 import type { Input } from "./Input.ts"
 import { MessageStream } from "./MessageStream.ts"
 import * as Parameters from "./Parameters.ts"
@@ -9,6 +9,8 @@ import type { SessionHandlers, SmtpClient, Transaction } from "./SessionHandlers
 
 /** Maximum number of refused recipients on a connection, beyond which the client is taken to guess addresses. */
 export const MAX_REFUSED_RECIPIENTS = 20
+/** Recipients beyond the limit of a message on a connection that count as new ones; more are commands without a message. */
+const MAX_RECIPIENTS_BEYOND = 1_000
 
 /** The session that a transaction is a part of. */
 export interface TransactionContext<L> {
@@ -39,6 +41,7 @@ export class MailTransaction<L> {
   #envelope: MailEnvelope
   #hasKnownRecipient = false
   #refusedRecipients = 0
+  #recipientsBeyond = 0
   #message: MessageStream | undefined
   readonly #context: TransactionContext<L>
 
@@ -85,7 +88,12 @@ export class MailTransaction<L> {
     if (this.#message !== undefined) return IN_CHUNKS
     const { answer, handlers } = this.#context
     const address = this.#envelope.readRecipient(line)
-    if (typeof address !== "string") return address
+    if (typeof address !== "string") {
+      // A client that sends its commands in one group learns of the limit only after it.
+      if (address === TOO_MANY_RECIPIENTS && ++this.#recipientsBeyond <= MAX_RECIPIENTS_BEYOND)
+        this.#context.onProgress()
+      return address
+    }
     handlers.recipient(address, this.#client(), (refusal) => answer(this.#accept(address, refusal)))
     return undefined
   }

@@ -1,5 +1,6 @@
 /** Names that people type for places whose titles say it in other words. A place is found by them as by its title. */
 export const NAMES: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "/docs/sending#send-an-email": ["send email"],
   "/docs/api/emails#emails-send": ["reply-to", "cc and bcc", "custom headers", "metadata", "tags"],
   "/docs/api/emails#emails-sendbatch": ["batch send", "bulk email", "many emails at once", "send 100 emails"],
   "/docs/benchmarks": ["how many emails per second", "emails per second", "how fast is it", "throughput"],
