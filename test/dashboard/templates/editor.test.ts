@@ -47,6 +47,21 @@ await inDashboard("the editor of templates", (opened) => {
     await page.getByRole("list", { name: "Problems" }).waitFor({ state: "detached" })
   })
 
+  it("renders again what the server could not render", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    await page.route(/\/v1\/templates\/[^/]+\/render/u, (route) => route.fulfill({ status: 503, json: {} }), {
+      times: 1,
+    })
+    await Editor.retype(page, "HTML", "<p>Welcome {{ name }}</p>")
+    await Editor.frame(page).getByText("Welcome Name").waitFor()
+    await Editor.retype(page, "HTML", "<p>Hello {{ name }}, order {{ order.number }}</p>")
+    await Editor.frame(page).getByText("Hello Name, order Number").waitFor()
+    assert.lengthOf(
+      opened.tab.consoleErrors.splice(0).filter((error) => error.includes("503")),
+      1,
+    )
+  })
+
   it("warns of end tags that no branch and no partial begins", { timeout: TIMEOUT }, async () => {
     const { page } = opened.tab
     const markers = page.locator("[data-editor=HTML] .cm-lint-marker-warning")

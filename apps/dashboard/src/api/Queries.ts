@@ -12,13 +12,16 @@ const STALE_MS = 10_000
 const RETRIES = 2
 const RETRY_MS = 800
 
+/** Whether the same request may succeed later: the server did not answer, or failed. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof ApiError && (error.status === 0 || error.status >= 500)
+
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: STALE_MS,
-      // Only network errors and server errors are retried: other errors would repeat.
-      retry: (failures, error) =>
-        failures < RETRIES && (!(error instanceof ApiError) || error.status === 0 || error.status >= 500),
+      // Other errors would repeat.
+      retry: (failures, error) => failures < RETRIES && (!(error instanceof ApiError) || isPassing(error)),
       retryDelay: RETRY_MS,
     },
   },

@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
 import type { RenderedTemplate, TemplateValidation } from "../../api/Records.ts"
+import * as Queries from "../../api/Queries.ts"
 import * as TemplateQueries from "../content/TemplateQueries.ts"
 import * as Form from "../content/Form.ts"
 import * as Problems from "../content/Problems.ts"
@@ -72,11 +73,12 @@ const attempt = async (
       const ends = isPartial ? [] : EndTags.inMail(rendered.html)
       return { validation, rendered: { ...rendered, warnings: [...rendered.warnings, ...ends] }, problems }
     } catch (error) {
+      if (Queries.isPassing(error)) throw error
       return { validation, problems: [...problems, ...Problems.inSample(error)] }
     }
   } catch (error) {
     const problems = Problems.inError(error)
-    if (problems.length === 0) throw error
+    if (problems.length === 0 || Queries.isPassing(error)) throw error
     return { problems }
   }
 }
@@ -86,6 +88,7 @@ const attemptStored = async (id: string, version: number | null, locale: string 
   try {
     return { rendered: await TemplateQueries.render(id, { version, locale }), problems: [] }
   } catch (error) {
+    if (Queries.isPassing(error)) throw error
     return { problems: Problems.inError(error) }
   }
 }
@@ -102,7 +105,6 @@ export const useTrial = (id: string, form: Form.Form, options: Options): Trial =
   }, [tried, key])
   const query = useQuery({
     queryKey: ["template-trial", id, tried, canWrite, sent],
-    retry: false,
     gcTime: 0,
     refetchOnWindowFocus: false,
     staleTime: Number.POSITIVE_INFINITY,
