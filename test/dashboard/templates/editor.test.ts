@@ -54,12 +54,9 @@ await inDashboard("the editor of templates", (opened) => {
     })
     await Editor.retype(page, "HTML", "<p>Welcome {{ name }}</p>")
     await Editor.frame(page).getByText("Welcome Name").waitFor()
+    assert.strictEqual(await page.getByRole("list", { name: "Problems" }).count(), 0)
     await Editor.retype(page, "HTML", "<p>Hello {{ name }}, order {{ order.number }}</p>")
     await Editor.frame(page).getByText("Hello Name, order Number").waitFor()
-    assert.lengthOf(
-      opened.tab.consoleErrors.splice(0).filter((error) => error.includes("503")),
-      1,
-    )
   })
 
   it("warns of end tags that no branch and no partial begins", { timeout: TIMEOUT }, async () => {
@@ -265,7 +262,7 @@ await inDashboard("the editor of templates", (opened) => {
     assert.deepEqual(
       opened.tab.consoleErrors.filter(
         (error) =>
-          !/\/preview\/template|about:srcdoc|Content Security Policy|422 .*\/v1\/templates\/|document is sandboxed/u.test(
+          !/\/preview\/template|about:srcdoc|Content Security Policy|(?:422|503) .*\/v1\/templates\/|document is sandboxed/u.test(
             error,
           ),
       ),

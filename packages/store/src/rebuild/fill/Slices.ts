@@ -1,3 +1,4 @@
+import { Effect } from "effect"
 import type pg from "pg"
 import type { Replay } from "../versions/Replay.ts"
 import type * as Versions from "../versions/Versions.ts"
@@ -8,23 +9,40 @@ export interface Slice extends Range {
   readonly nth: number
 }
 
-const COLUMNS = `nth, ARRAY[after_account, after_stream] AS after,
-  CASE WHEN upto_account IS NOT NULL THEN ARRAY[upto_account, upto_stream] END AS upto`
+interface Row {
+  readonly nth: number
+  readonly after_account: string
+  readonly after_stream: string
+  readonly upto_account: string | null
+  readonly upto_stream: string | null
+}
+
+const sliceOf = (row: Row): Slice => ({
+  nth: row.nth,
+  after: [row.after_account, row.after_stream],
+  upto: row.upto_account === null || row.upto_stream === null ? null : [row.upto_account, row.upto_stream],
+})
 
 /** Returns the slices that an earlier run allocated and did not write. */
 export const unfinished = (sql: Replay["Service"]["sql"], { name, version }: Versions.Version) =>
-  sql<Slice>`
-    SELECT ${sql.literal(COLUMNS)} FROM projection_slices
-    WHERE name = ${name} AND version = ${version}::int AND NOT done ORDER BY nth`
+  Effect.map(
+    sql<Row>`
+      SELECT nth, after_account, after_stream, upto_account, upto_stream FROM projection_slices
+      WHERE name = ${name} AND version = ${version}::int AND NOT done ORDER BY nth`,
+    (rows) => rows.map(sliceOf),
+  )
 
-/** Allocates the next slice. Returns undefined once the last slice, which has no end, is allocated. */
+/**
+ * Allocates the next slice. Returns undefined once the last slice, which has no end, is allocated. It is read and written
+ * apart: a node refuses to insert what such a query finds.
+ */
 export const allocate = async (
   client: pg.Client,
   { name, version }: Versions.Version,
   events: number,
 ): Promise<Slice | undefined> => {
-  const { rows } = await client.query<Slice>({
-    name: "allocate slice",
+  const { rows } = await client.query<Row>({
+    name: "next slice",
     text: `
       WITH last AS (
         SELECT nth, upto_account, upto_stream FROM projection_slices
@@ -34,17 +52,26 @@ export const allocate = async (
           coalesce(max(upto_stream), '') AS stream, count(*) = 0 OR count(upto_account) = 1 AS more
         FROM last
       )
-      INSERT INTO projection_slices (name, version, nth, after_account, after_stream, upto_account, upto_stream)
-      SELECT $1, $2, b.nth, b.account, b.stream, e.account_id, e.stream_id
+      SELECT b.nth, b.account AS after_account, b.stream AS after_stream, e.account_id AS upto_account,
+        e.stream_id AS upto_stream
       FROM begin b LEFT JOIN LATERAL (
         SELECT account_id, stream_id FROM events
         WHERE (account_id, stream_id) > (b.account, b.stream)
         ORDER BY account_id, stream_id, version OFFSET $3 LIMIT 1
       ) AS e ON true
-      WHERE b.more RETURNING ${COLUMNS}`,
+      WHERE b.more`,
     values: [name, version, events - 1],
   })
-  return rows[0]
+  const [row] = rows
+  if (row === undefined) return undefined
+  await client.query({
+    name: "allocate slice",
+    text: `
+      INSERT INTO projection_slices (name, version, nth, after_account, after_stream, upto_account, upto_stream)
+      VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    values: [name, version, row.nth, row.after_account, row.after_stream, row.upto_account, row.upto_stream],
+  })
+  return sliceOf(row)
 }
 
 /** Marks a slice as written, and adds its events to those of the version. */
