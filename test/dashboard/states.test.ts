@@ -212,6 +212,21 @@ await inBrowser("first steps and states of screens", (browser) => {
     await Browser.eventually(() => page.getByText("The server does not answer.", { exact: false }).count()).toBe(0)
   })
 
+  it("shows the mark until the session is read", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    let answer = () => {}
+    const held = new Promise<void>((resolve) => (answer = resolve))
+    await page.route("**/v1/session", async (route) => {
+      await held
+      await route.continue()
+    })
+    await page.goto("/suppressions")
+    await page.getByRole("img", { name: "Loading" }).waitFor()
+    answer()
+    await page.getByRole("heading", { level: 1, name: "Suppressions" }).waitFor()
+    await page.unroute("**/v1/session")
+  })
+
   it("says on which days requests were counted and not kept", { timeout: TIMEOUT }, async () => {
     const { page } = tab
     await page.route("**/v1/requests*", async (route) => {

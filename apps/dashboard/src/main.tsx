@@ -18,8 +18,7 @@ Api.onSignedOut(() => {
 // The code of the first screen loads while the session is read.
 preloadCode(window.location.pathname)
 
-const root = document.getElementById("root")
-if (root !== null) {
+const show = (root: HTMLElement) =>
   createRoot(root).render(
     <StrictMode>
       <CSPProvider disableStyleElements>
@@ -31,4 +30,7 @@ if (root !== null) {
       </CSPProvider>
     </StrictMode>,
   )
-}
+
+const root = document.getElementById("root")
+// Until the session is read there is nothing to show, so the mark of the page stays.
+if (root !== null) void router.load().finally(() => show(root))
