@@ -34,8 +34,8 @@ export interface Sink {
   readonly arrived: () => number
 }
 
-export const startSink = async (): Promise<Sink> => {
-  const { port, process } = await Held.within((scope) => child(scope, "sink.ts"))
+export const startSink = async (answerAfterMillis = 0): Promise<Sink> => {
+  const { port, process } = await Held.within((scope) => child(scope, "sink.ts", `${answerAfterMillis}`))
   let count = 0
   process.on("message", ({ arrived }: Arrivals) => {
     count += arrived.length

@@ -129,6 +129,8 @@ const onCitus = async (name: string, coordinator: string): Promise<Layout> => {
 }
 
 export const ONE = "one cell"
+/** The one cell with so few messages a second as each of four has. */
+export const ONE_OF_FOUR = "one cell, a quarter of the rate"
 export const SCHEMAS = "four cells of one Postgres"
 export const SERVERS = "four cells on four servers"
 export const NODES = "four cells on two nodes of Citus"

@@ -31,11 +31,11 @@ const acquire = <A>(scope: Scope.Scope, make: () => Promise<A>, release: (made: 
   )
 
 /** Starts a program of this folder, and waits for the port that it reports. */
-export const child = (scope: Scope.Scope, file: string) =>
+export const child = (scope: Scope.Scope, file: string, ...given: ReadonlyArray<string>) =>
   acquire(
     scope,
     async () => {
-      const forked = fork(here(file), { execArgv: [...SERVICE_FLAGS] })
+      const forked = fork(here(file), given, { execArgv: [...SERVICE_FLAGS] })
       const [hello] = (await once(forked, "message")) as [{ readonly port?: number }]
       return { process: forked, pid: forked.pid ?? 0, port: hello.port ?? 0 }
     },

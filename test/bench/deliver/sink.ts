@@ -1,5 +1,5 @@
 // SMTP and LMTP server that accepts everything at little cost, so that the senders are measured. Reports to its parent which
-// messages have arrived, and when.
+// messages have arrived, and when. With an argument it answers each message only after so many milliseconds.
 import * as net from "node:net"
 
 type Arrival = readonly [id: string, at: number, isSigned: boolean]
@@ -15,6 +15,7 @@ export interface Arrivals {
 
 const REPORT_EVERY_MILLIS = 5
 const END = "\r\n.\r\n"
+const ANSWER_AFTER_MILLIS = Number(process.argv[2] ?? 0)
 
 let arrived: Array<Arrival> = []
 setInterval(() => {
@@ -43,7 +44,10 @@ const serve = (socket: net.Socket): void => {
     text = text.slice(end + END.length)
     inBody = false
     // LMTP answers for each recipient (RFC 2033, section 4.2).
-    for (let left = isLmtp ? recipients : 1; left > 0; left--) say("250 2.0.0 taken")
+    for (let left = isLmtp ? recipients : 1; left > 0; left--) {
+      if (ANSWER_AFTER_MILLIS === 0) say("250 2.0.0 taken")
+      else setTimeout(() => say("250 2.0.0 taken"), ANSWER_AFTER_MILLIS)
+    }
     recipients = 0
     return true
   }
