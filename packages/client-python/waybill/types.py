@@ -1277,10 +1277,12 @@ class LogsQuery(_LogsQueryFrom, total=False):
     # scheduled, separated by commas. `scheduled` is queued with `scheduled_at` in the future
     status: Union[str, List[str]]
     # One or several of queued, deferred, sent, delivered, bounced, failed, suppressed, canceled, complained,
-    # separated by commas. Emails match if any recipient has one of them, whatever the status of the email
+    # separated by commas. Emails match if any recipient has one of them, whatever the status of the email. With
+    # `to`, `recipient`, `provider` or `code`, the same recipient has to match
     recipient_status: Union[str, List[str]]
     # One or several SMTP reply codes from 400 to 599, or classes of them, separated by commas. Emails match if a
-    # recipient is bounced, failed or deferred and the last reply about it had one of them
+    # recipient is bounced, failed or deferred and the last reply about it had one of them. With `to`, `recipient`
+    # or `provider`, the same recipient has to match
     code: Union[str, List[str]]
     # One or several of gmail, outlook, yahoo, icloud, gmx, proton, orange, telekom, qq, netease, mailru, yandex,
     # comcast, separated by commas. Emails match if a recipient has a mailbox at one of these providers, by all of

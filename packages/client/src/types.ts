@@ -1851,9 +1851,9 @@ export interface LogsQuery {
   readonly domain?: DomainNameInput | undefined
   /** One or several of queued, deferred, sent, delivered, bounced, failed, suppressed, canceled, complained, scheduled, separated by commas. `scheduled` is queued with `scheduled_at` in the future */
   readonly status?: EmailStatus | "scheduled" | ReadonlyArray<EmailStatus | "scheduled"> | undefined
-  /** One or several of queued, deferred, sent, delivered, bounced, failed, suppressed, canceled, complained, separated by commas. Emails match if any recipient has one of them, whatever the status of the email */
+  /** One or several of queued, deferred, sent, delivered, bounced, failed, suppressed, canceled, complained, separated by commas. Emails match if any recipient has one of them, whatever the status of the email. With `to`, `recipient`, `provider` or `code`, the same recipient has to match */
   readonly recipient_status?: EmailStatus | ReadonlyArray<EmailStatus> | undefined
-  /** One or several SMTP reply codes from 400 to 599, or classes of them, separated by commas. Emails match if a recipient is bounced, failed or deferred and the last reply about it had one of them */
+  /** One or several SMTP reply codes from 400 to 599, or classes of them, separated by commas. Emails match if a recipient is bounced, failed or deferred and the last reply about it had one of them. With `to`, `recipient` or `provider`, the same recipient has to match */
   readonly code?: string | ReadonlyArray<string> | undefined
   /** One or several of gmail, outlook, yahoo, icloud, gmx, proton, orange, telekom, qq, netease, mailru, yandex, comcast, separated by commas. Emails match if a recipient has a mailbox at one of these providers, by all of its domains: outlook is also hotmail.com and live.com */
   readonly provider?: "gmail" | "outlook" | "yahoo" | "icloud" | "gmx" | "proton" | "orange" | "telekom" | "qq" | "netease" | "mailru" | "yandex" | "comcast" | ReadonlyArray<"gmail" | "outlook" | "yahoo" | "icloud" | "gmx" | "proton" | "orange" | "telekom" | "qq" | "netease" | "mailru" | "yandex" | "comcast"> | undefined

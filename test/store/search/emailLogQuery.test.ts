@@ -25,7 +25,7 @@ type Filters = Omit<Query, "account_id" | "limit">
 
 const has = (text: string, part = "") => text.toLowerCase().includes(part.toLowerCase())
 
-/** The filters of contract StoreUnavailable5, one per line. */
+/** The filters of the contract, one per line. */
 const matches = (filters: Filters) => (each: Message) =>
   (filters.status === undefined ||
     filters.status.length === 0 ||

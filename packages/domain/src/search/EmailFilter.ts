@@ -121,7 +121,8 @@ export const ALL = {
     words: ["anyone"],
     name: "Any recipient",
     expected: "a status, such as bounced",
-    description: "Emails match if any recipient has one of them, whatever the status of the email",
+    description:
+      "Emails match if any recipient has one of them, whatever the status of the email. With `to`, `recipient`, `provider` or `code`, the same recipient has to match",
   },
   code: {
     kind: "codes",
@@ -129,7 +130,7 @@ export const ALL = {
     name: "Reply code",
     expected: "a reply code, such as 550 or 5xx",
     description:
-      "Emails match if a recipient is bounced, failed or deferred and the last reply about it had one of them",
+      "Emails match if a recipient is bounced, failed or deferred and the last reply about it had one of them. With `to`, `recipient` or `provider`, the same recipient has to match",
     option: ["code", "Only refused with one of these SMTP reply codes, such as 550,4xx"],
   },
   provider: {

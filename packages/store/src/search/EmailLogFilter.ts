@@ -12,6 +12,7 @@ import * as EmailLogPart from "./EmailLogPart.ts"
 import type * as EmailLogSource from "./EmailLogSource.ts"
 import * as EmailTerms from "./EmailTerms.ts"
 import * as EmailWords from "./EmailWords.ts"
+import * as OneRecipient from "./OneRecipient.ts"
 
 /** A page of the emails that have all filters. */
 export interface Query extends EmailFilter.Query {
@@ -49,7 +50,7 @@ export const filterOf = (query: Query, now: Timestamp.Timestamp): Filter | undef
     range: { account_id, account: IdKey.of(account_id), above, below },
     terms: meanings.flatMap(({ terms = [] }) => terms),
     parts: parts.filter(({ folded }) => folded !== ""),
-    criteria: meanings.flatMap(({ criterion = [] }) => criterion),
+    criteria: [...meanings.flatMap(({ criterion = [] }) => criterion), ...OneRecipient.criteriaOf(query)],
   }
 }
 

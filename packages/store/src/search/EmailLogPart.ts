@@ -84,23 +84,28 @@ export const mayHave = (sql: Sql, part: EmailWords.Part, others: ReadonlyArray<s
 
 /** Whether a message has the part. */
 export const isIn = ({ accepted, recipients }: AcceptedEmail, part: EmailWords.Part): boolean => {
-  const { expression, folded, ids, lower, providers, text, where } = part
-  const has = (text: string) => EmailSubjects.lowerAscii(text).includes(lower)
-  if (expression !== undefined) {
-    const word = new RegExp(expression, "u")
-    return recipients.some(({ address }) => word.test(EmailSubjects.lowerAscii(address)))
-  }
-  if (providers.length > 0) return recipients.some(({ address }) => isAt(providers, address))
+  const { folded, ids, text, where } = part
   return (
     (where !== "recipient" && EmailSubjects.fold(accepted.subject).includes(folded)) ||
-    (where !== "subject" && recipients.some(({ address }) => has(address))) ||
+    (where !== "subject" && recipients.some(({ address }) => isInAddress(address, part))) ||
     (where === "anywhere" &&
-      (has(accepted.from.address) ||
-        accepted.tags.some(has) ||
+      (hasLower(accepted.from.address, part) ||
+        accepted.tags.some((tag) => hasLower(tag, part)) ||
         Object.values(accepted.metadata ?? {}).includes(text))) ||
     ids.some(({ beginning }) => accepted.email_id.startsWith(beginning))
   )
 }
+
+/** Whether the address of a recipient has the part. */
+export const isInAddress = (address: string, part: EmailWords.Part): boolean => {
+  const { expression, providers } = part
+  if (providers.length > 0) return isAt(providers, address)
+  return expression === undefined
+    ? hasLower(address, part)
+    : new RegExp(expression, "u").test(EmailSubjects.lowerAscii(address))
+}
+
+const hasLower = (text: string, { lower }: EmailWords.Part): boolean => EmailSubjects.lowerAscii(text).includes(lower)
 
 const isAt = (providers: EmailWords.Part["providers"], address: string): boolean => {
   const provider = MailboxProvider.of(address)
