@@ -192,46 +192,6 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.isNull((yield* json("limit=1")).total)
   })
 
-  it.effect("looks for outcomes of the recipient that is searched", function* () {
-    const { account: account_id, ids, list, send } = yield* setUp
-    const store = yield* EventStore
-    const at = Timestamp.fromMillis(Date.now())
-    const words = { ...DeliveryOutcome.NO_RESPONSE, code: 550 }
-    const report = (id: string, ...bounced: ReadonlyArray<string>) =>
-      store.commit(
-        Email,
-        { account_id, stream_id: id },
-        EmailReport.record(
-          at,
-          ["ana@gmail.com", "bo@example.org"].map((recipient) => ({
-            _tag: bounced.includes(recipient) ? "Bounced" : "Delivered",
-            recipient: recipient as Address,
-            words,
-          })),
-        ),
-      )
-    const to = ["ana@gmail.com", "bo@example.org"]
-    const [own, others, both] = [yield* send({ to }), yield* send({ to }), yield* send({ to })]
-    yield* report(own, "ana@gmail.com")
-    yield* report(others, "bo@example.org")
-    yield* report(both, ...to)
-    for (const [typed, expected] of [
-      ["anyone:bounced", [both, others, own]],
-      ["provider:gmail anyone:bounced", [both, own]],
-      ["provider:gmail code:550", [both, own]],
-      ["anyone:delivered code:550", []],
-      ["to:ana anyone:delivered", [others]],
-      ["to:bo@example.org anyone:bounced code:5xx", [both, others]],
-      ["to:ana to:bo@example.org anyone:bounced", [both]],
-      ["to:ana to:bo@example.org", [both, others, own]],
-    ] as const) {
-      const q = encodeURIComponent(typed)
-      assert.deepStrictEqual(yield* ids(`q=${q}`), expected, typed)
-      const { json } = yield* list(`q=${q}&count=true`)
-      assert.deepStrictEqual(json.total, { count: expected.length, is_exact: true }, typed)
-    }
-  })
-
   it.effect("names keys only to those who may list them", function* () {
     const { call, list, world } = yield* setUp
     const made = yield* call("POST", "/v1/api-keys", { name: "Reader", scopes: ["email:logs:read"] })

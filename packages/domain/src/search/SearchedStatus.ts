@@ -48,7 +48,7 @@ export const STATUS_WORDS: ReadonlyMap<string, string> = new Map([
   ["delayed", "deferred"],
   ["waiting", "queued"],
   ["pending", "queued"],
-  ["stuck", "deferred,queued"],
+  ["stuck", "deferred"],
 ])
 
 /** Returns the statuses that an unknown word probably means, if it is another word for some or is near to one. */

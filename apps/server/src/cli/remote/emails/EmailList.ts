@@ -101,7 +101,7 @@ const sayOtherStates = Effect.fnUntraced(function* (query: T.LogsQuery, limit: n
   if (rows.length === 0) return
   const found = countByStatus(rows, now)
   yield* Output.complain(
-    `In any state: ${found}${more === undefined ? "" : ", and more"}. List them: waybill logs '${q.replaceAll("'", "'\\''")}'`,
+    `In any state${more === undefined ? "" : `, the first ${rows.length}`}: ${found}. List them: waybill logs '${q.replaceAll("'", "'\\''")}'`,
   )
 })
 
