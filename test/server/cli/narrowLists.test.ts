@@ -7,7 +7,7 @@ import * as TerminalTable from "../../../apps/server/src/cli/TerminalTable.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
-import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
+import { EMAIL, HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 
 const NARROW = { columns: 80, hasColours: false }
 const flush = Effect.flatMap(
@@ -77,7 +77,7 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true })("a t
       assert.isAbove(rows.length, 0, list)
       for (const line of output.split("\n")) assert.isAtMost(TerminalTable.widthOf(line), 80, line)
     }
-    const idIn = (output: string) => /\b(?:msg|req|inb|whd)_\w+…/u.exec(output)?.[0] ?? ""
+    const idIn = (output: string) => /\b(?:msg|req|inb|whd)_\w+…\w+/u.exec(output)?.[0] ?? ""
     for (const [list, get] of [
       ["emails list", "emails get"],
       ["emails list", "emails timeline"],
@@ -85,12 +85,17 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true })("a t
       ["inbound list", "inbound get"],
       [`webhooks deliveries ${webhook.id}`, `webhooks deliveries ${webhook.id}`],
     ] as const) {
-      const begin = idIn((yield* type(...list.split(" "))).output)
-      assert.isAbove(begin.length, 16, list)
-      const { errors, output } = yield* type(...get.split(" "), begin)
+      const part = idIn((yield* type(...list.split(" "))).output)
+      assert.lengthOf(part, 17, list)
+      const { errors, output } = yield* type(...get.split(" "), part)
       assert.strictEqual(errors, "", get)
-      if (!get.endsWith("timeline")) assert.include(output, begin.slice(0, -1))
+      if (!get.endsWith("timeline")) assert.match(output, new RegExp(`${part.replace("…", "\\w+")}\\b`, "u"))
     }
+    // Those of one batch differ in their ends.
+    const emails = ["cy", "di"].map((name) => ({ ...EMAIL, to: `${name}@example.org` }))
+    const batch = yield* call("POST", "/v1/email/send/batch", { mode: "permissive", emails })
+    for (const { id } of batch.json.data)
+      assert.include((yield* type("emails", "get", `${id.slice(0, 12)}…${id.slice(-4)}`)).output, id)
     const other = yield* type("requests", "get", "req_000000000000")
     assert.include(other.errors, "must be an id: req_ followed by 26 characters")
   })

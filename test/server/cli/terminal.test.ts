@@ -60,7 +60,7 @@ const FAULTS: ReadonlyArray<readonly [line: string, error: string, help?: string
     "waybill send",
   ],
   ["emails list --limit 0", '--limit does not take "0": a number from 1 to 10000.', "waybill emails list"],
-  ["emails get", "<id> is missing: Email id, msg_…, or the begin of one.", "waybill emails get"],
+  ["emails get", "<id> is missing: Email id, msg_…, or a part as lists show it.", "waybill emails get"],
   ["emails get msg_1 msg_2", '`waybill emails get` does not take "msg_2".', "waybill emails get"],
   ["send --from a@acme.test --subject Hi", "--to is missing: Recipient; repeat for several.", "waybill send"],
   ["logs --sicne 7d", "`waybill logs` has no flag --sicne. Did you mean `since:` in the search?", "waybill logs"],

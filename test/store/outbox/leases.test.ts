@@ -82,7 +82,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("queue statistics", (i
       [
         ["delivery", "leased", 1, 50],
         ["delivery", "ready", 3, 9],
-        ["delivery", "scheduled", 1, -6],
+        ["delivery", "scheduled", 1, 0],
       ],
     )
   })

@@ -8,10 +8,10 @@ const MIN_WIDTH = 12
 /** Columns that a narrow terminal keeps, with shorter values. */
 const MIN_COLUMNS = 3
 const ID = /^[a-z]{2,4}_[0-9a-z]{26}$/u
-/** Ids whose commands take the begin of one too (`WholeId`). */
+/** Ids whose commands take a part of one too (`WholeId`). */
 const SHORTENED = /^(?:msg|req|inb|whd)_/u
-/** Characters of a shortened id: its kind, its time and six random bits. */
-const SHORT_LENGTH = 16
+/** Leaves the kind and the second of an id, and of its end what tells those of one batch apart. */
+export const shortId = (id: string): string => `${id.slice(0, 12)}…${id.slice(-4)}`
 const DOMAIN = /^[\w-]+(?:\.[\w-]+)+$/u
 const NUMBER = /^\d[\d,]*(?:\.\d+)?%?$/u
 /** Columns with a word that says how something is. */
@@ -105,7 +105,7 @@ const totalOf = (columns: ReadonlyArray<Column>): number =>
 /** Shortens ids that commands take shortened. */
 const withShortIds = (column: Column): Column => {
   if (!column.cells.some((text) => SHORTENED.test(text))) return column
-  const cells = column.cells.map((text) => (ID.test(text) ? clip(text, SHORT_LENGTH + 1) : text))
+  const cells = column.cells.map((text) => (ID.test(text) ? shortId(text) : text))
   return { ...column, cells, width: Math.max(...[headOf(column.name), ...cells].map(widthOf)) }
 }
 

@@ -79,7 +79,7 @@ const show = (stats: InstanceStats.InstanceStats): void => {
   setOldest(
     stats.queue
       .filter(({ state }) => state === "ready")
-      .map(({ kind, oldest_s }) => ({ labels: { kind }, value: Math.max(0, oldest_s) })),
+      .map(({ kind, oldest_s }) => ({ labels: { kind }, value: oldest_s })),
   )
   setLagEvents(stats.followers.map(({ behind_events, name }) => ({ labels: { name }, value: behind_events })))
   setLagSeconds(stats.followers.map(({ behind_s, name }) => ({ labels: { name }, value: behind_s })))

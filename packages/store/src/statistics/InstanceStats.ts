@@ -146,7 +146,7 @@ const queueStats = (sql: Sql, isOwn: Fragment) => sql<QueueStats>`
   SELECT kind, CASE WHEN lease_until > now() THEN 'leased' WHEN ready OR available_at <= now() THEN 'ready'
       ELSE 'scheduled' END AS state,
     count(*)::float8 AS rows, (count(*) FILTER (WHERE attempt > 0))::float8 AS deferred,
-    extract(epoch FROM now() - min(available_at))::float8 AS oldest_s
+    greatest(extract(epoch FROM now() - min(available_at)), 0)::float8 AS oldest_s
   FROM outbox WHERE ${isOwn} GROUP BY 1, 2 ORDER BY 1, 2`
 
 const followerStats = Effect.fnUntraced(function* (sql: Sql, end: bigint) {

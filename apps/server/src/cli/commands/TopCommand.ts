@@ -103,7 +103,7 @@ const screen = (snapshots: ReadonlyArray<Snapshot>, style: OutputStyle.Style): R
     return [
       kind,
       ...InstanceStats.STATES.map((state) => whole(rowIn(state)?.rows ?? 0)),
-      Option.match(first, { onNone: () => "-", onSome: (seconds) => `${Math.max(0, seconds).toFixed(1)} s` }),
+      Option.match(first, { onNone: () => "-", onSome: (seconds) => `${seconds.toFixed(1)} s` }),
     ]
   }
   const rates = table([

@@ -4,9 +4,12 @@ import { Effect } from "effect"
 import { CommandRefused } from "../../process/CommandRefused.ts"
 import * as ApiClient from "./ApiClient.ts"
 
-/** The begin of an id, as a list in a narrow terminal shows it. */
-const BEGIN = /^((msg|req|inb|whd)_[0-9a-z]{12,25})…?$/u
+/** The begin of an id, or an id without its middle as a list in a narrow terminal shows it: `msg_01kb7gcb…5tvx`. */
+const PART = /^(?=.{17})((msg|req|inb|whd)_[0-9a-z]{8,25})(?:…([0-9a-z]*))?$/u
 const ID_LENGTH = 30
+/** Ids that are looked through for one with an end. So many have the same begin if 250 mails are sent in a second. */
+const PAGE = 100
+const MOST_PAGES = 5
 
 type Page = (
   client: Waybill,
@@ -20,18 +23,24 @@ const LISTS: Readonly<Record<string, Page>> = {
   inb: (client, query) => client.inbound.list(query),
 }
 
-/** Returns the id that begins with a text, or the text if it is no such begin. */
+/** Returns the id that a text is a part of, or the text if it is no such part. */
 export const find = Effect.fnUntraced(function* (text: string, page?: Page) {
-  const [, begin = "", kind = ""] = BEGIN.exec(text) ?? []
+  const [, begin = "", kind = "", end = ""] = PART.exec(text) ?? []
   const list = page ?? Table.at(LISTS, kind)
   if (begin === "" || list === undefined) return text
-  const { data } = yield* ApiClient.call((client) => list(client, { after: begin.padEnd(ID_LENGTH, "z"), limit: 2 }))
-  const found = data.filter(({ id }) => id.startsWith(begin))
-  if (found.length > 1)
-    return yield* new CommandRefused({ message: `Several ids begin with ${begin}: give more of it.` })
-  return found[0]?.id ?? text
+  const found: Array<string> = []
+  let after = begin.padEnd(ID_LENGTH, "z")
+  for (let nth = 0; nth < MOST_PAGES; nth++) {
+    const { data } = yield* ApiClient.call((client) => list(client, { after, limit: PAGE }))
+    found.push(...data.flatMap(({ id }) => (id.startsWith(begin) && id.endsWith(end) ? [id] : [])))
+    const last = data.at(-1)?.id ?? ""
+    if (end === "" || data.length < PAGE || !last.startsWith(begin)) break
+    after = last
+  }
+  if (found.length > 1) return yield* new CommandRefused({ message: `Several ids are ${text}: give more of it.` })
+  return found[0] ?? text
 })
 
-/** Calls the API with an id, of which the begin is enough. */
+/** Calls the API with an id, of which a part is enough. */
 export const call = <A>(text: string, request: (client: Waybill, id: string) => Promise<A>, page?: Page) =>
   Effect.flatMap(find(text, page), (id) => ApiClient.call((client) => request(client, id)))

@@ -14,7 +14,7 @@ import * as ApiCommand from "./ApiCommand.ts"
 
 const COLUMNS = ["created_at", "status", "from", "subject", "id", "to"]
 
-const id = Options.argument("id", "Id of a received mail, inb_…, or the begin of one")
+const id = Options.argument("id", "Id of a received mail, inb_…, or a part as lists show it")
 
 const list = ApiCommand.list(
   {

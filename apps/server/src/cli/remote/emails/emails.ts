@@ -15,7 +15,7 @@ import * as FilterFlags from "./FilterFlags.ts"
 import * as ApiCommand from "../ApiCommand.ts"
 
 const TIMELINE_COLUMNS = ["version", "occurred_at", "type", "actor", "data"]
-const id = Options.argument("id", "Email id, msg_…, or the begin of one")
+const id = Options.argument("id", "Email id, msg_…, or a part as lists show it")
 
 const list = DataCommand.command(
   { search: EmailList.search, filters: FilterFlags.ALL, limit: Flags.limit },

@@ -22,7 +22,7 @@ const list = ApiCommand.list(
 )
 
 const get = ApiCommand.record(
-  { id: Options.argument("id", "Request id, req_…, or the begin of one") },
+  { id: Options.argument("id", "Request id, req_…, or a part as lists show it") },
   (client, { id }) => client.requests.get(id),
 )
 

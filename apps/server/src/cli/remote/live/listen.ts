@@ -3,6 +3,8 @@ import { DateTime, Duration, Effect, Option } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import * as DataCommand from "../../DataCommand.ts"
 import * as Output from "../../Output.ts"
+import * as OutputStyle from "../../OutputStyle.ts"
+import * as TerminalTable from "../../TerminalTable.ts"
 import { ApiClient, attempt } from "../ApiClient.ts"
 import * as Flags from "../Flags.ts"
 import { follow } from "./follow.ts"
@@ -115,12 +117,12 @@ const showCall = Effect.fnUntraced(function* (
 ) {
   const time = DateTime.formatIso(yield* DateTime.now).slice(11, 19)
   const answer = `${status ?? "no answer"}  ${Duration.toMillis(duration_ms)} ms`
+  const isTerminal = yield* OutputStyle.isTerminal
   yield* Output.say(
     [
       time,
       type.padEnd(TYPE_WIDTH),
-      stream_id,
-      id,
+      ...(isTerminal ? [TerminalTable.shortId(stream_id)] : [stream_id, id]),
       ...(namesUrl ? [url] : []),
       answer,
       ...(problem === null || problem === "" ? [] : [problem]),
