@@ -34,6 +34,8 @@ describe("plain words of a search", () => {
     ["undelivered or failed", NOT_DELIVERED],
     ["deferred now", "is:deferred"],
     ["is anything still stuck?", "is:deferred"],
+    ["emails from shop.example that failed", "from:shop.example anyone:failed"],
+    ["sent from hi@shop.example today", "from:hi@shop.example since:today"],
     ["receipts sent to olga", "receipt to:^olga"],
     ["login codes for ben today", "login code ben since:today"],
     ["sent by billing service yesterday", 'key:"Billing service" since:yesterday until:today'],

@@ -63,6 +63,8 @@ export const PHRASES: ReadonlyArray<Phrase> = [
   ["with tag WORD", "tag:WORD"],
   ["tag WORD", "tag:WORD"],
   ["tagged WORD", "tag:WORD"],
+  ["from SENDER", "from:SENDER"],
+  ["sent from SENDER", "from:SENDER"],
   ...TIMES,
   ...TIMES.map(([phrase, search]): Phrase => [`sent ${phrase}`, search]),
   ["sent WEEKDAY", "WEEKDAY"],
@@ -118,6 +120,9 @@ export const PLACEHOLDERS = {
     isName(word, now) && /^@?\p{L}/u.test(word)
       ? (providerIn(word) ?? SearchText.write("to", `@${word.replace(/^@/u, "")}`))
       : undefined,
+  /** An address or a domain. */
+  SENDER: (word: string) =>
+    [word.toLowerCase()].find((each) => /^(?:[^\s@"]+@)?[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+$/u.test(each)),
   GET: (word: string) => ["get", "got", "receive", "received"].find((each) => each === word.toLowerCase()),
   ARRIVE: (word: string) => ["arrive", "arrived", "come"].find((each) => each === word.toLowerCase()),
   DAY: (word: string, now: number) =>
