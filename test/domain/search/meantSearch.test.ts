@@ -123,6 +123,7 @@ describe("plain words of a search", () => {
 
   it("every phrase is a search that is understood", () => {
     const samples: Readonly<Record<string, string>> = {
+      SENDER: "acme.test",
       WHO: "ana",
       PLACE: "acme",
       GET: "get",
