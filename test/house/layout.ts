@@ -207,7 +207,7 @@ export const wrongKeys = (files: ReadonlyArray<Source> = sources): ReadonlyArray
   })
 
 const RIDDLE =
-  /^(?:Who|Whoever|Whose|What|Of|As|For whom|For what|Before|Beside|Beyond|Nobody|Somebody|All that|Told|Said|Asked|By|On) /
+  /^(?:Who|Whoever|Whose|What|Of|As|For whom|For what|Before|Beside|Beyond|Nobody|Somebody|All that|Told|Said|Asked|By|On|The same|Likewise) /
 
 /** Comments that begin with a pronoun or a particle instead of the thing they are about, each with its file. */
 export const riddles = (): ReadonlyArray<string> =>

@@ -53,7 +53,7 @@ export class Waybill {
     this.#sender = sender(apiKey, options)
   }
 
-  /** The same methods, which return `{ data, error }` rather than throw: `waybill.safe.emails.send(…)`. */
+  /** All methods, which here return `{ data, error }` rather than throw: `waybill.safe.emails.send(…)`. */
   get safe(): Safe<Waybill> {
     return (this.#safe ??= safely<Waybill>(this))
   }

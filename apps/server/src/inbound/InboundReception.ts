@@ -144,7 +144,7 @@ const forwardingOf = Effect.fnUntraced(function* (
   return yield* Forwarding.prepare(account_id, mail, wanted)
 })
 
-/** The same mail to the same recipients within a day: its server has not heard our answer. */
+/** Name of the request by which mail that comes again within a day, to the same recipients, is known: its server has not heard our answer. */
 const ROUTE = "SMTP INBOUND"
 
 /** Records a mail once, which is durable afterwards, and returns its id, and the reply to its server if a route refuses it. */

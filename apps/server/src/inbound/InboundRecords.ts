@@ -49,6 +49,6 @@ export const withLinks =
     return { ...record, attachments: attachments.map((file, nth) => ({ ...file, url: urlOf(nth), expires_at })) }
   }
 
-/** The same for a client that has asked a host. `results` are those of the routes; without them, calls are pending. */
+/** `withLinks` for a client that has asked a host. `results` are those of the routes; without them, calls are pending. */
 export const presenter = (account_id: string, host: string | undefined, results?: RouteResults.Results) =>
   Effect.map(AttachmentLinks.linksFrom(host), (links) => withLinks(links, account_id, results))

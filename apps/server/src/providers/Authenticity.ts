@@ -6,7 +6,7 @@ import type { Provider } from "./formats/ProviderEvent.ts"
 
 /** Age of a signature beyond which a call counts as replayed. Providers sign a repeated call again. */
 export const MAX_AGE_MS = 15 * 60_000
-/** The same for Mailgun, which repeats a call with its first signature for eight hours. */
+/** `MAX_AGE_MS` of Mailgun, which repeats a call with its first signature for eight hours. */
 export const MAX_AGE_MAILGUN_MS = 12 * 3_600_000
 
 const SECOND_MS = 1_000

@@ -3,7 +3,7 @@ import * as ShownFields from "./ShownFields.ts"
 
 /** Maximum size of a masked body; the rest is cut. */
 export const MAX_LOGGED_BODY_BYTES = 16 * 1024
-/** The same for an answer. */
+/** Maximum size of a masked answer; the rest is cut. */
 export const MAX_LOGGED_ANSWER_BYTES = 4 * 1024
 /** Maximum characters between strings, and quotes in strings, that are read, so that a body of millions of them costs little. */
 const MAX_READ_CHARS = 256 * 1024

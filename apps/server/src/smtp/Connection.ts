@@ -12,7 +12,7 @@ import { Wire } from "./session/Wire.ts"
 
 /** A message that comes more slowly than this, after a moment, loses its slot to others when slots are scarce. */
 const MIN_BYTES_PER_SECOND = 1024
-/** The same of a client that is not identified, so that some hundred of them cannot hold all slots with little traffic. */
+/** `MIN_BYTES_PER_SECOND` of a client that is not identified, so that some hundred of them cannot hold all slots with little traffic. */
 export const MIN_BYTES_PER_SECOND_UNIDENTIFIED = 32 * 1024
 const SLOW_AFTER_MS = 10_000
 

@@ -19,7 +19,7 @@ export const requestHeaders = (id: string, { limit, remaining, reset_s }: RateLi
   "x-ratelimit-reset": String(reset_s),
 })
 
-/** The same state under the names of other services, with the seconds that are left. */
+/** State of the rate limit under the names of other services, with the seconds that are left. */
 export const doorHeaders = ({ limit, remaining, reset_s }: RateLimit.WindowState, now_ms: number) => ({
   "ratelimit-limit": String(limit),
   "ratelimit-remaining": String(remaining),

@@ -13,7 +13,7 @@ import { type StoreUnavailable, away } from "../postgres/StoreUnavailable.ts"
  * signed by a domain of their own.
  */
 export const MAX_PER_DAY = 200
-/** The same for reports that nobody signed. */
+/** Maximum number of reports of one day about a domain that nobody signed. */
 export const MAX_UNVERIFIED_PER_DAY = 50
 /** Maximum number of domains, of all accounts, that one report is recorded for. */
 export const MAX_DOMAINS = 100

@@ -140,7 +140,7 @@ const switchOnce = Effect.fnUntraced(function* (
     Effect.flatMap(left, (ms): Effect.Effect<A, E | TooLate, R> =>
       ms <= 0 ? Effect.fail(new TooLate({ undone: "rows" })) : work,
     )
-  /** The same for work that waits for others by many statements, each of which is short. */
+  /** `inTime` for work that waits for others by many statements, each of which is short. */
   const endingInTime = <A, E, R>(undone: MoveTerms.Undone, work: Effect.Effect<A, E, R>) =>
     Effect.flatMap(left, (ms) =>
       Effect.timeoutOrElse(work, {

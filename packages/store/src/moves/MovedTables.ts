@@ -43,7 +43,7 @@ export const isOf = (
     ? sql`${sql.literal(alias)}.account_id = ANY(${accounts.map(IdKey.of)}::uuid[])`
     : sql`${sql.literal(alias)}.account_id = ANY(${accounts}::text[])`
 
-/** The same as text, for a COPY. */
+/** `isOf` with values in the text of the statement, as a COPY needs them. */
 export const isOfText = ({ isByKey }: Pick<MovedTable, "isByKey">, alias: string, accounts: ReadonlyArray<string>) =>
   isByKey
     ? `${alias}.account_id = ANY('{${accounts.map(IdKey.of).join(",")}}'::uuid[])`

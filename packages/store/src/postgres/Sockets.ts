@@ -7,7 +7,7 @@ import type { StoreUnavailable } from "./StoreUnavailable.ts"
 export const KEEPALIVE_AFTER = Duration.seconds(30)
 const DEFAULT_PORT = 5432
 
-/** The same for clients of node-postgres. */
+/** `KEEPALIVE_AFTER` as clients of node-postgres take it. */
 export const KEEPALIVE = { keepAlive: true, keepAliveInitialDelayMillis: Duration.toMillis(KEEPALIVE_AFTER) } as const
 
 /** Closes the socket of a client without a farewell, which a frozen server does not answer. The types of clients omit it. */

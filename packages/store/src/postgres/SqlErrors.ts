@@ -18,7 +18,7 @@ const CONNECTION_ENDED = ["57P01", "57P02", "57P03", "57P05", "25P03", "25P04", 
 const REFUSED_CLASS = "28"
 /** Primary key of the log. On a node of Citus, the name ends with the number of a shard. */
 const LOG_KEY = /^events_pkey(?:_\d+)?$/u
-/** The same while Citus passes the rows on to another node, which happens during a move: it tells of the key in words only. */
+/** `LOG_KEY` while Citus passes the rows on to another node, which happens during a move: it tells of the key in words only. */
 const FORWARDED_LOG_KEY = /violates unique constraint "events_pkey_\d+"/u
 /** SQLSTATE classes of errors that one row causes: data exceptions (22) and exceeded program limits (54). */
 const DATA_CLASSES = ["22", "54"]

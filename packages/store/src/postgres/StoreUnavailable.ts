@@ -3,7 +3,7 @@ import { Cause, Context, Data, type Duration, Effect, Option } from "effect"
 
 /** Seconds that a client should wait before it sends a request again. */
 export const RETRY_SECONDS = 5
-/** The same while an upgrade is in progress. */
+/** Seconds to wait while an upgrade is in progress. */
 export const UPGRADE_RETRY_SECONDS = 30
 
 /**

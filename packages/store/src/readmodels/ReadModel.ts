@@ -45,7 +45,7 @@ export interface ReadModel {
   /** Number of events after which rows must have been taken from the state; infinite for a state that forgets none. */
   readonly rememberedEvents?: number
   readonly rows: (stream: StreamVersion, state: unknown) => ReadonlyArray<object>
-  /** The same rows with ids instead of their keys, which COPY writes from ids without their text. */
+  /** `rows` with ids instead of their keys, which COPY writes from ids without their text. */
   readonly rowsWithIds?: (stream: StreamVersion, state: unknown) => ReadonlyArray<object>
   /** Returns a row of the table as people read it: with ids instead of their keys. */
   readonly readable?: (row: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>

@@ -79,7 +79,7 @@ const changesOf = (sql: Sql) =>
 /** Compares the directory with every cell on another server that answers. Cells of the first server are restored together with it. */
 export const audit = () => auditEach(() => Effect.void)
 
-/** The same, by pages of accounts: what home does not know of a page is given to `onUnknown`. */
+/** Compares by pages of accounts: what home does not know of a page is given to `onUnknown`. */
 export const auditEach = Effect.fnUntraced(function* <E, R>(
   onUnknown: (page: UnknownPage, isHomeOlder: boolean) => Effect.Effect<unknown, E, R>,
 ) {

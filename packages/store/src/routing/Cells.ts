@@ -16,7 +16,7 @@ export interface CellsShape {
   /** Mark of a cell, which a removed one of its name does not have, as far as this process knows; undefined for no cell. */
   readonly markOf: (cell: CellName) => string | undefined
   readonly of: (account_id: string) => Effect.Effect<CellName, StoreUnavailable>
-  /** The same at once: undefined while the account's requests wait for the end of its move. */
+  /** `of` without waiting: undefined while the account's requests wait for the end of its move. */
   readonly ofUnlessFenced: (account_id: string) => Effect.Effect<CellName | undefined, StoreUnavailable>
   /** The cell of the account of an API key, by the key's hash; the first cell for an unknown key. */
   readonly ofKey: (hash: string) => Effect.Effect<CellName, StoreUnavailable>
@@ -76,7 +76,7 @@ export const urlOf = (url: Redacted.Redacted, cell: CellName): Effect.Effect<Red
     Effect.map(serverOf(cell), (server) => (server === undefined ? CellNames.urlOf(url, cell) : server.url)),
   )
 
-/** The same for statements that make, change or lock tables: on Citus, only the coordinator takes them. */
+/** `urlOf` for statements that make, change or lock tables: on Citus, only the coordinator takes them. */
 export const definitionUrlOf = (
   url: Redacted.Redacted,
   cell: CellName,

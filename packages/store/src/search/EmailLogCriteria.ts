@@ -93,7 +93,7 @@ const ofStatus = (own: Statuses): Criterion => ({
   isExact: own.every(EmailFacets.isListed),
 })
 
-/** The same, or queued for a time after another. */
+/** Mail with one of the statuses, or queued for a time after another. */
 const ofStatusOrScheduled = (own: Statuses, after: string): Criterion => ({
   where: (sql) => sql`(${EmailFacets.hasStatus(sql, "l", own)} OR ${isScheduled(sql)})`,
   needs: "facets",

@@ -17,7 +17,7 @@ export const FOLDED: ReadonlyArray<readonly [folded: string, characters: string]
   ["`", "\u1FEF"],
 ]
 
-/** The same, also if the part may be in the subject, which is compared folded. */
+/** `mayHave`, also if the part may be in the subject, which is compared folded. */
 export const mayHaveAnywhere = (sql: Sql, part: EmailWords.Part): Statement.Fragment =>
   mayHave(
     sql,

@@ -14,7 +14,7 @@ import type * as EmailLogWalk from "./EmailLogWalk.ts"
  */
 export const FIRST_CHUNK = 64
 export const CHUNK_GROWTH = 4
-/** The same while first events are read in order, which takes a tenth of the time of a walk. */
+/** Growth while first events are read in order, which takes a tenth of the time of a walk. */
 const READ_GROWTH = 16
 export const MAX_CHUNK = 16_384
 /** Ids that a step reads, for one that fills the page at the present rate. */

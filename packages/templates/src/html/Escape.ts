@@ -51,5 +51,5 @@ export const style = (text: string): string =>
 /** Leaves nothing of an escaped value by which a comment could end, whatever stands around it. */
 export const inComment = (escaped: string): string => escaped.replaceAll("-", "&#45;")
 
-/** The same in a style, which reads no entities everywhere. A hyphen at the beginning is a sign. */
+/** Leaves nothing of a value by which a comment in a style could end; a style reads no entities everywhere. A hyphen at the beginning is a sign. */
 export const styleInComment = (text: string): string => style(text).replace(/-$/u, "\\2d ")

@@ -6,7 +6,7 @@ import type { ApiRequests } from "./Api.ts"
 
 /** An event as a webhook gets it. */
 export interface HookEvent {
-  /** The same in a repeated call. */
+  /** Repeated calls have the id of the first. */
   readonly id: string
   readonly type: string
   readonly created_at: string

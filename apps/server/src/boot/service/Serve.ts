@@ -36,7 +36,7 @@ const installAndWelcome = (settings: Settings) =>
 export const serve = (settings: Settings, postgres: Postgres["Service"]) =>
   serveWith(settings, postgres, { meanwhile: Effect.void, ready: () => installAndWelcome(settings) })
 
-/** The same with other work while the listeners start, and with its result when they have. */
+/** Runs the roles with other work while the listeners start, and with its result when they have. */
 export const serveWith = <A, R1, R2>(
   settings: Settings,
   postgres: Postgres["Service"],

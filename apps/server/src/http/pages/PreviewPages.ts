@@ -38,7 +38,7 @@ export const MAX_INLINE_BYTES = 8 * 1024 * 1024
 const policy = (images: boolean): string =>
   `${framePolicy(images)}; sandbox allow-popups allow-popups-to-escape-sandbox`
 
-/** The same for a page of the dashboard's origin, whose frame is sandboxed by its element. */
+/** Policy for a page of the dashboard's origin, whose frame is sandboxed by its element. */
 const framePolicy = (images: boolean): string =>
   [
     "default-src 'none'",

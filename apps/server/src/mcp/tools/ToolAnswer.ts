@@ -29,7 +29,7 @@ export interface ToolAnswer<Facts = Readonly<Record<string, unknown>>, Row = unk
 export interface WrittenAnswer {
   /** Sentences, then JSON. */
   readonly text: string
-  /** The same as one value; undefined if the answer is too long even with its texts shortened and its rows left out. */
+  /** The answer as one value; undefined if the answer is too long even with its texts shortened and its rows left out. */
   readonly structured: Readonly<Record<string, unknown>> | undefined
 }
 

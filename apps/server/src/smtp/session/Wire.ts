@@ -4,7 +4,7 @@ import * as Replies from "./Replies.ts"
 
 /** Time for a client to close a connection that the server has ended. */
 const CLOSE_WITHIN_MS = 5_000
-/** The same for one that is closed to make space for others. */
+/** Time for a client to close a connection that is ended to make space for others. */
 const DROP_WITHIN_MS = 1_000
 
 export interface WireEvents {

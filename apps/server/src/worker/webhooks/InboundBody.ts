@@ -20,7 +20,7 @@ export const MAX_TEXT_BYTES = 256 * 1024
 export const MAX_HELD_KB = 256 * 1024
 /** Bytes that a call holds for each of its mail: the mail, and the body with its files in base64. */
 const COPIES = 3
-/** The same for the mail as it came, in the body too. */
+/** Bytes that a call holds for each of a mail that is in the body as it came. */
 const RAW_COPIES = 2
 
 const NOTHING = new Uint8Array()

@@ -72,7 +72,7 @@ const newSource = {
 }
 export const NewSource = Schema.Struct(newSource).annotate({ identifier: "NewTemplateSource" })
 export type NewSource = typeof NewSource.Type
-/** The same inside of a body: OpenAPI has bodies and parts of them apart. */
+/** `NewSource` as a part of a body: OpenAPI names a whole body and a part of one apart. */
 const TriedSource = Schema.Struct(newSource).annotate({ identifier: "TriedTemplateSource" })
 
 const Name = Schema.String.check(Checks.chars(Template.MAX_NAME_CHARS, 1), Checks.oneLine)

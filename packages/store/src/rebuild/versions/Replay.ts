@@ -31,7 +31,7 @@ export class Replay extends Context.Service<
   Replay,
   {
     readonly sql: Sql
-    /** The same, or for tables on another node a client of that node: what tells the watermark of the log, and the locks. */
+    /** The client of the transaction, or for tables on another node one of that node: it tells the watermark of the log, and the locks. */
     readonly log: Sql
     /** Database for connections that threads open themselves. */
     readonly url: Redacted.Redacted

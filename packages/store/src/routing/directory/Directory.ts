@@ -28,7 +28,7 @@ export const LONGEST_FENCE = Duration.seconds(30)
 const LOOK_AGAIN = Duration.millis(100)
 /** Maximum number of accounts, keys and users whose cell a process remembers. */
 const MAX_REMEMBERED = 100_000
-/** The same of names that nobody has, which strangers make up: they push out nothing that somebody has. */
+/** Maximum number of remembered names that nobody has, which strangers make up: they push out nothing that somebody has. */
 const MAX_NOBODIES = 1_000
 
 /** A lookup, and the number of changes of the cells until then. */
@@ -123,7 +123,7 @@ export const make = Effect.fnUntraced(function* (
   const current = Effect.suspend(() =>
     isFresh() ? Effect.succeed(known) : Effect.map(Effect.flatMap(reading, Fiber.join), () => known),
   )
-  /** The same without waiting for a first cell that is away. What is found then is not fresh, and to be confirmed. */
+  /** `current` without waiting for a first cell that is away. What is found then is not fresh, and to be confirmed. */
   const latest = Effect.suspend(() => {
     if (isFresh()) return Effect.succeed(known)
     if (readAt === -Infinity) return current

@@ -13,14 +13,15 @@ const MAX_RETRIES = 3
 /** Time limit of a lookup. */
 const FOUND_WITHIN = Duration.seconds(5)
 
-/** First key of our advisory locks with two keys: "WB", moves. */
-export const MOVES = 0x5742_0004
-/** The same for the transactions of switches, which may outlive their mover by a moment. */
-export const SWITCHES = 0x5742_0006
+// First keys of our advisory locks with two keys, "WB" and a number each.
 
-/** The same for erasures of addresses, during which no account moves. */
+/** Locks of moves. */
+export const MOVES = 0x5742_0004
+/** Locks of the transactions of switches, which may outlive their mover by a moment. */
+export const SWITCHES = 0x5742_0006
+/** Locks of erasures of addresses, during which no account moves. */
 export const ERASURES = 0x5742_0007
-/** The same for cells that an account moves from or to, during the last step of its move. */
+/** Locks of cells that an account moves from or to, during the last step of its move. */
 export const TURNS = 0x5742_0008
 
 /** Knowledge of a process about the cells. */

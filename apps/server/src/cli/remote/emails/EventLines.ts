@@ -7,7 +7,7 @@ import * as TerminalTable from "../../TerminalTable.ts"
 /** Facts of an event that a line shows, in this order. */
 const SHOWN = ["recipient", "code", "enhanced_code", "response", "next_attempt_at", "url", "reason"]
 const TYPE_WIDTH = 22
-/** The same for a terminal, without `email.`. */
+/** `TYPE_WIDTH` in a terminal, without `email.`. */
 const NAME_WIDTH = "delivery_delayed".length
 
 const factsOf = (event: Event): ReadonlyArray<string> => textsOf(event, SHOWN)
