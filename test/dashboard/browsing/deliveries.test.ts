@@ -142,6 +142,26 @@ await inDashboard(
       },
     )
 
+    it("say at once what the endpoint answered to a test event", { timeout: TIMEOUT }, async () => {
+      const { instance, tab } = opened
+      const { page } = tab
+      const created = await instance.request("POST", "/webhooks", { url: receiver.url, events: ["domain.created"] })
+      await page.goto(`/webhooks/${created.json.id}`)
+      const lastAnswer = page.getByRole("definition").first()
+      await lastAnswer.getByText("None yet").waitFor()
+      const send = page.getByRole("button", { name: "Send test event" })
+      answer = { status: 500, body: "database is down" }
+      await send.click()
+      const toasts = page.locator("[data-toast]")
+      await toasts.getByText("The endpoint answered 500: database is down").waitFor()
+      // Without the refetch that comes after a while.
+      await lastAnswer.getByText("database is down").waitFor()
+      await ContactSheet.shoot(page, "webhook-test-event")
+      answer = { status: 200, body: "thanks" }
+      await send.click()
+      await toasts.getByText("The endpoint answered 200.").waitFor()
+    })
+
     it("logs no errors", () => assert.deepEqual(opened.tab.consoleErrors, []))
   },
   async () => ({ settings: { WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" }, close: receiver.close }),

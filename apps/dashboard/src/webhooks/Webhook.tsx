@@ -19,6 +19,7 @@ import { Deliveries, IDLE_POLL_MS } from "./Deliveries.tsx"
 import * as DisabledReason from "./DisabledReason.ts"
 import * as WebhookStatus from "./WebhookStatus.tsx"
 import { ReplayRange } from "./ReplayRange.tsx"
+import { sendTestEvent } from "./sendTestEvent.ts"
 import { SigningSecret } from "./SigningSecret.tsx"
 import { useHistoryItem } from "../session/useHistoryItem.tsx"
 import * as WebhookFormats from "./WebhookFormats.ts"
@@ -44,12 +45,11 @@ export const Webhook = () => {
   }
   const refreshDeliveries = () => client.invalidateQueries({ queryKey: Queries.deliveriesOf(id) })
   const test = useMutation({
-    mutationFn: () => Api.post<Delivery>(`/webhooks/${id}/test`),
-    onSuccess: () => {
-      showToast("Test event sent.")
-      void refreshDeliveries()
-    },
+    mutationFn: () => sendTestEvent(id),
+    onSuccess: showAnswer,
     onError: showError,
+    // "Last answer", the status and the deliveries.
+    onSettled: () => client.invalidateQueries({ queryKey: Queries.webhook(id).queryKey }),
   })
   const enable = useMutation({
     mutationFn: (enabled: boolean) => Api.patch<WebhookData>(`/webhooks/${id}`, { enabled }),
@@ -190,6 +190,16 @@ export const Webhook = () => {
       </ConfirmDialog>
     </Screen>
   )
+}
+
+/** Says what the endpoint answered to a test event: in red, if it did not accept it. */
+const showAnswer = ({ attempts, last_answer, last_status, status }: Delivery): void => {
+  if (isSuccessful(last_status)) showToast(`The endpoint answered ${last_status}.`)
+  else if (attempts === 0 && status === "pending") showToast("Test event queued. The endpoint was not called yet.")
+  else {
+    const answered = last_status === null ? "The endpoint did not answer" : `The endpoint answered ${last_status}`
+    showError(new Error(last_answer === null ? `${answered}.` : `${answered}: ${last_answer}`))
+  }
 }
 
 const failingText = (since: string): string =>
