@@ -88,6 +88,7 @@ const rooms: Record<string, ReadonlyArray<string>> = {
     // The same, for the grammar of a search, which the API reads too.
     "@waybill/domain/search",
     "@waybill/domain/webhook/shownDeliveryStatus",
+    "@waybill/domain/webhook/shownWebhookStatus",
     // The same, for where the pieces of a template begin and end, which the service reads too.
     "@waybill/domain/template/Pieces",
     // Without an import that runs: what scopes permit, and values of a schema, are the same in the dashboard and the service.

@@ -47,7 +47,7 @@ export default defineConfig({
             },
             {
               name: "shared",
-              test: /apps\/dashboard\/src\/(?:api|overview\/(?:TimeRange|isHighRate)|shell|ui|session\/Names|settings\/UsageMeter|webhooks\/(?:DisabledReason|ResponseStatus|WebhookStatus)|operate\/queueFigures|firstEmail\/ReceiveCommand|emails\/list\/SentTime)|domain\/src\/explanation\/DeliveryRates|node_modules\/lucide-react/,
+              test: /apps\/dashboard\/src\/(?:api|overview\/(?:TimeRange|isHighRate)|shell|ui|session\/Names|settings\/UsageMeter|webhooks\/(?:DisabledReason|ResponseStatus|WebhookStatus)|operate\/queueFigures|firstEmail\/ReceiveCommand|emails\/list\/SentTime)|domain\/src\/(?:explanation\/DeliveryRates|webhook\/shownWebhookStatus)|node_modules\/lucide-react/,
               minShareCount: 2,
             },
             { name: "mail", test: /apps\/dashboard\/src\/(?:emails|firstEmail)\//, minShareCount: 3 },

@@ -80,6 +80,8 @@ await inDashboard(
         return page.getByRole("row", { name: /failing.*Not accepting.*500/iu }).count()
       }
       await Browser.eventually(status).toBe(1)
+      await page.goto("/webhooks?status=failing")
+      await Browser.eventually(status).toBe(1)
       const failingSince = async (id: string) => {
         await instance.sql(
           `UPDATE webhook_failures SET since = now() - interval '5 minutes' WHERE webhook_id = '${id}'`,

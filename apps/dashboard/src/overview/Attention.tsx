@@ -1,3 +1,4 @@
+import { shownWebhookStatus } from "@waybill/domain/webhook/shownWebhookStatus"
 import { useQuery } from "@tanstack/react-query"
 import { Link, type LinkProps } from "@tanstack/react-router"
 import { CircleAlert, TriangleAlert } from "lucide-react"
@@ -13,7 +14,6 @@ import { Duration, useNow } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import * as DisabledReason from "../webhooks/DisabledReason.ts"
 import { webhookName } from "../webhooks/webhookName.ts"
-import * as WebhookStatus from "../webhooks/WebhookStatus.tsx"
 import * as Alarm from "./Alarm.ts"
 import * as Mode from "../api/Mode.ts"
 import { Panel } from "../ui/layout/Screen.tsx"
@@ -73,7 +73,7 @@ export const Attention = () => {
 const ofWebhooks = (webhooks: ReadonlyArray<Webhook>): ReadonlyArray<Problem> =>
   (["disabled", "failing"] as const).flatMap((status): ReadonlyArray<Problem> => {
     const isBad = status === "disabled"
-    const rows = webhooks.filter(isBad ? DisabledReason.isByService : (each) => WebhookStatus.of(each) === "failing")
+    const rows = webhooks.filter(isBad ? DisabledReason.isByService : (each) => shownWebhookStatus(each) === "failing")
     if (rows.length < 2)
       return rows.map((webhook) => ({
         key: webhook.id,

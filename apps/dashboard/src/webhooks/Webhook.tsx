@@ -1,3 +1,4 @@
+import { shownWebhookStatus } from "@waybill/domain/webhook/shownWebhookStatus"
 import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
 import { History, KeyRound, Pause, Pencil, Play, Trash2, Zap } from "lucide-react"
@@ -102,7 +103,7 @@ export const Webhook = () => {
       <Panel>
         <DescriptionList
           items={[
-            WebhookStatus.of(webhook) === "failing" &&
+            shownWebhookStatus(webhook) === "failing" &&
               webhook.failing_since !== null && ["Failing", failingText(webhook.failing_since)],
             webhook.disabled_reason !== null && ["Disabled", disabledText(webhook)],
             ["Last answer", <LastAnswer key="last_call" call={webhook.last_call} />],

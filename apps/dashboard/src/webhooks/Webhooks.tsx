@@ -1,3 +1,4 @@
+import { shownWebhookStatus } from "@waybill/domain/webhook/shownWebhookStatus"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
 import { Webhook as Icon } from "lucide-react"
@@ -38,7 +39,7 @@ export const Webhooks = () => {
       rows={query.data?.data.filter(
         (webhook) =>
           [webhook.url, webhook.description ?? "", ...webhook.events].some((text) => text.toLowerCase().includes(q)) &&
-          (status === undefined || WebhookStatus.of(webhook) === status),
+          (status === undefined || filteredAs(webhook) === status),
       )}
       columns={COLUMNS}
       isCards
@@ -72,6 +73,12 @@ export const Webhooks = () => {
       </Dialog>
     </ListScreen>
   )
+}
+
+/** The filter has one choice for all endpoints that accept no call. */
+const filteredAs = (webhook: Webhook): string => {
+  const shown = shownWebhookStatus(webhook)
+  return shown === "not accepting" || shown === "not answering" ? "failing" : shown
 }
 
 const STATUSES = statusChoices("enabled", "failing", "disabled")

@@ -1,6 +1,7 @@
 import type { Waybill } from "@waybill/client/Waybill"
 import * as WebhookType from "@waybill/domain/webhook/WebhookType"
 import { shownDeliveryStatus } from "@waybill/domain/webhook/shownDeliveryStatus"
+import { shownWebhookStatus } from "@waybill/domain/webhook/shownWebhookStatus"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Effect, Option } from "effect"
 import { Argument, CliError, Command, Flag } from "effect/cli"
@@ -43,18 +44,13 @@ const list = DataCommand.list(
   COLUMNS,
   function* () {
     const { data } = yield* call((client) => client.webhooks.list())
-    return data.map((webhook) => ({ ...webhook, state: stateOf(webhook), last_answer: answerOf(webhook) }))
+    return data.map((webhook) => ({ ...webhook, state: shownWebhookStatus(webhook), last_answer: answerOf(webhook) }))
   },
   undefined,
   "No webhooks yet. `waybill webhooks add URL` adds one.",
 )
 
 type Listed = Awaited<ReturnType<Waybill["webhooks"]["list"]>>["data"][number]
-
-const stateOf = ({ enabled, failing_since }: Listed): string => {
-  if (!enabled) return "disabled"
-  return failing_since === null ? "enabled" : "failing"
-}
 
 const answerOf = ({ last_call }: Listed): string | null =>
   last_call === null ? null : (last_call.status?.toString() ?? last_call.error)
