@@ -84,6 +84,11 @@ await inDashboard(
       await page.getByRole("button", { name: /^Retrying.*carla@example\.org/u }).waitFor()
       assert.strictEqual(await held.count(), 0)
       await page.getByRole("definition").getByText("database is down").waitFor()
+      // An endpoint that refuses does answer.
+      await instance.sql(
+        `UPDATE webhook_failures SET since = now() - interval '5 minutes' WHERE webhook_id = '${webhook}'`,
+      )
+      await page.getByText("The endpoint answers 500: each call is repeated").waitFor()
       await ContactSheet.shoot(page, "webhook-failing")
       await page.getByRole("button", { name: "In progress", exact: true }).click()
       await held.first().waitFor()

@@ -104,7 +104,7 @@ export const Webhook = () => {
         <DescriptionList
           items={[
             shownWebhookStatus(webhook) === "failing" &&
-              webhook.failing_since !== null && ["Failing", failingText(webhook.failing_since)],
+              webhook.failing_since !== null && ["Failing", failingText(webhook.failing_since, webhook.last_call)],
             webhook.disabled_reason !== null && ["Disabled", disabledText(webhook)],
             ["Last answer", <LastAnswer key="last_call" call={webhook.last_call} />],
             ["Events", webhook.events.includes("*") ? "All events" : webhook.events.map(eventName).join(", ")],
@@ -203,8 +203,12 @@ const showAnswer = ({ attempts, last_answer, last_status, status }: Delivery): v
   }
 }
 
-const failingText = (since: string): string =>
-  `No call accepted since ${formatDateTime(since)}. While the endpoint does not answer, it is called rarely, and other calls are held. After five days without an accepted call the webhook is disabled.`
+const failingText = (since: string, call: WebhookData["last_call"]): string =>
+  `No call accepted since ${formatDateTime(since)}. ${
+    call !== null && call.status !== null
+      ? `The endpoint answers ${call.status}: each call is repeated up to seven times, within about 28 hours.`
+      : "While the endpoint does not answer, it is called rarely, and other calls are held."
+  } After five days without an accepted call the webhook is disabled.`
 
 const disabledText = (webhook: WebhookData): string =>
   `${DisabledReason.words(webhook)}. No events are sent. Once the webhook is enabled, “Replay time range” sends those it missed.`

@@ -30,7 +30,7 @@ export const Webhooks = () => {
   return (
     <ListScreen
       title="Webhooks"
-      hint="Signed event notifications, retried until your endpoint accepts them."
+      hint="Signed event notifications. A call that fails is repeated up to seven times, within about 28 hours."
       create="Create webhook"
       list={list}
       search={["Search webhooks", "URL, description or event"]}
