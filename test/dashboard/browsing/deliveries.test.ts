@@ -32,6 +32,10 @@ await inDashboard(
       await row.getByText(/^Next/u).waitFor()
       await page.getByText("0% of the last 1 accepted").waitFor()
       await ContactSheet.shoot(page, "webhook-deliveries")
+      // Two lines on a phone, without a header.
+      await page.setViewportSize(ContactSheet.PHONE)
+      await Browser.eventually(async () => (await row.boundingBox())?.height).toBeLessThan(72)
+      await page.setViewportSize(Browser.DESKTOP)
       await row.click()
       // A busy machine shows the second attempt too.
       await page.getByLabel("Response body").getByText('"message": "unknown customer"').first().waitFor()

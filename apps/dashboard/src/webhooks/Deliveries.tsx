@@ -77,12 +77,12 @@ export const Deliveries = ({ isEnabled, webhookId }: { readonly webhookId: strin
       >
         {(rows) => (
           <>
-            <div aria-hidden className={cx(COLUMNS, "h-9 border-b border-line text-xs font-medium text-ink-3")}>
+            <div aria-hidden className={cx(COLUMNS, "h-9 border-b border-line text-xs font-medium text-ink-3 max-sm:hidden")}>
               <span>Status</span>
               <span>Event</span>
               <span>Response</span>
-              <span className="hidden sm:inline">Attempts</span>
-              <span className="hidden text-right sm:inline">Time</span>
+              <span>Attempts</span>
+              <span className="text-right">Time</span>
             </div>
             <ul className="divide-y divide-line">
               {rows.map((delivery) => (
@@ -104,8 +104,9 @@ const rateOf = (called: ReadonlyArray<Delivery>): string | undefined => {
     : `${DeliveryRates.percent(accepted / called.length)} of the last ${called.length} accepted`
 }
 
+/** A row has two lines on a phone: what happened, and below it to whom and when. */
 const COLUMNS =
-  "grid w-full grid-cols-[5.75rem_minmax(0,1fr)_5.5rem_1rem] items-center gap-x-2 gap-y-0.5 px-4 sm:gap-x-3 sm:grid-cols-[6.5rem_minmax(0,1fr)_minmax(0,1fr)_4rem_6rem_1rem]"
+  "grid w-full grid-cols-[auto_minmax(0,1fr)_auto_1rem] items-center gap-x-2 gap-y-1.5 px-4 sm:gap-x-3 sm:grid-cols-[7.5rem_minmax(0,1fr)_minmax(0,1fr)_4rem_6rem_1rem]"
 
 const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
   const [open, setOpen] = useState(false)
@@ -114,6 +115,7 @@ const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
   // The service's own words begin with a capital; those of an endpoint stay as they are.
   const notCalled = attempts === 0 && "first-letter:uppercase"
   const answer = isSuccessful(last_status) ? null : last_answer
+  const next = shown === "retrying" || shown === "held" ? next_attempt_at : null
   return (
     <li>
       <button
@@ -124,22 +126,18 @@ const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
       >
         <span className="flex flex-col items-start gap-0.5">
           <StatusBadge status={shown} />
-          {next_attempt_at !== null && (shown === "retrying" || shown === "held") ? (
-            <span className="text-xs whitespace-nowrap text-ink-3">
-              Next <RelativeTime isAhead iso={next_attempt_at} />
+          {next === null ? undefined : (
+            <span className="hidden text-xs whitespace-nowrap text-ink-3 sm:inline">
+              Next <RelativeTime isAhead iso={next} />
             </span>
-          ) : undefined}
+          )}
         </span>
         <span className="min-w-0">
           <span className="flex min-w-0 items-center gap-2">
             <span className="truncate" title={event_type}>
               {eventName(event_type)}
             </span>
-            {livemode ? undefined : (
-              <span className="hidden sm:inline">
-                <Badge tone="warn">Test</Badge>
-              </span>
-            )}
+            {livemode ? undefined : <Badge tone="warn">Test</Badge>}
           </span>
           {recipient === null ? undefined : (
             <UntrustedText className="hidden truncate text-xs text-ink-3 sm:block" text={recipient} />
@@ -158,16 +156,13 @@ const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
           <RelativeTime iso={created_at} />
         </span>
         <ChevronDown size={15} aria-hidden className={cx("text-ink-3 transition-transform", open && "rotate-180")} />
-        {/* On a phone the row has further lines. */}
-        <span className="col-span-full min-w-0 text-xs text-ink-3 sm:hidden">
-          <span className="flex items-center gap-2">
-            {livemode ? undefined : <Badge tone="warn">Test</Badge>}
-            <span className="min-w-0 grow truncate">
-              {recipient === null ? undefined : <UntrustedText text={recipient} />}
-            </span>
-            <RelativeTime iso={created_at} />
+        <span className="col-span-full flex min-w-0 gap-2 text-xs text-ink-3 sm:hidden">
+          <span className="min-w-0 grow truncate">
+            {recipient === null ? undefined : <UntrustedText text={recipient} />}
+            {recipient === null || answer === null ? undefined : " · "}
+            {answer === null ? undefined : <UntrustedText text={answer} />}
           </span>
-          {answer === null ? undefined : <UntrustedText className={cx("block truncate", notCalled)} text={answer} />}
+          {next === null ? <RelativeTime iso={created_at} /> : <RelativeTime isAhead iso={next} />}
         </span>
       </button>
       {open ? <DeliveryDetails delivery={delivery} /> : undefined}
