@@ -41,6 +41,7 @@ export const SelectionBar = ({ emails, keyName, onClear, others }: Props) => {
     <div
       role="region"
       aria-label="Selected emails"
+      data-lower-bar
       className="sticky bottom-4 z-20 mx-auto flex w-fit max-w-full flex-wrap items-center gap-2 rounded-xl border border-line-strong bg-raised px-3 py-2 shadow-float"
     >
       <span className="tabular text-sm font-medium" role="status">

@@ -61,7 +61,7 @@ export const Toasts = ({ children }: { readonly children: ReactNode }) => (
   <Toast.Provider toastManager={manager} limit={3}>
     {children}
     <Toast.Portal>
-      <Toast.Viewport className="fixed right-4 bottom-4 z-[60] w-[calc(100vw-2rem)] max-w-sm">
+      <Toast.Viewport className="toasts fixed right-4 bottom-4 z-[60] w-[calc(100vw-2rem)] max-w-sm">
         <List />
       </Toast.Viewport>
     </Toast.Portal>
