@@ -106,6 +106,13 @@ await inDashboard("actions on several emails of the list", (opened) => {
     await page.getByText("60 emails", { exact: true }).waitFor()
     await page.getByRole("checkbox", { name: "Select all 50 loaded emails" }).check()
     await bar().getByText("50 selected").waitFor()
+    // All are to one address, which the question names.
+    await bar().getByRole("button", { name: "Suppress 1 address" }).click()
+    const question = page.getByRole("dialog", { name: "Suppress 1 address?" })
+    await question.getByText("no more mail, scheduled mail included").waitFor()
+    await question.getByText("many@example.org", { exact: true }).waitFor()
+    await ContactSheet.shoot(page, "emails-suppress")
+    await question.getByRole("button", { name: "Keep as they are" }).click()
     await bar().getByRole("button", { name: "Select 60 emails" }).click()
     await bar().getByText("60 selected").waitFor()
     await bar().getByRole("button", { name: "Clear the selection" }).click()

@@ -40,7 +40,8 @@ const ACTIONS: { readonly [N in Name]: (emails: ReadonlyArray<Email>) => Action 
     return {
       name: `Suppress ${counted(addresses.length, "address")}`,
       isDestructive: true,
-      text: "All recipients of the selected emails receive no more mail, until somebody removes them from the suppressions.",
+      text: "All recipients of the selected emails receive no more mail, scheduled mail included, until somebody removes them from the suppressions.",
+      isNamed: true,
       steps: addresses.map((email) => ({
         subject: email,
         run: () => Api.post("/suppressions", { email, reason: "manual" }),

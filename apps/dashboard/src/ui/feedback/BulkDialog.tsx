@@ -13,8 +13,15 @@ interface Props {
   readonly onChanged: () => void
 }
 
-/** Subjects of a refusal that are named; the others are counted. */
+/** Subjects of an action or a refusal that are named; the others are counted. */
 const MAX_NAMED = 5
+
+const Subjects = ({ names }: { readonly names: ReadonlyArray<string> }) => (
+  <p className="mt-1 text-xs [overflow-wrap:anywhere]">
+    <UntrustedText text={names.slice(0, MAX_NAMED).join(", ")} />
+    {names.length > MAX_NAMED ? ` and ${(names.length - MAX_NAMED).toLocaleString("en")} more` : ""}
+  </p>
+)
 
 /** Asks before an action on several things, shows how far it is, and what was refused. Closed while there is no action. */
 export const BulkDialog = ({
@@ -59,15 +66,15 @@ const Question = ({ action, onChanged, onClose }: Props) => {
               <p>
                 {subjects.length} refused: <UntrustedText text={reason} />
               </p>
-              <p className="mt-1 text-xs [overflow-wrap:anywhere]">
-                <UntrustedText text={subjects.slice(0, MAX_NAMED).join(", ")} />
-                {subjects.length > MAX_NAMED ? ` and ${subjects.length - MAX_NAMED} more` : ""}
-              </p>
+              <Subjects names={subjects} />
             </div>
           ))}
         </>
       ) : progress === undefined ? (
-        <p className="text-ink-2">{action.text}</p>
+        <div className="text-ink-2">
+          <p>{action.text}</p>
+          {action.isNamed === true ? <Subjects names={action.steps.map(({ subject }) => subject)} /> : undefined}
+        </div>
       ) : (
         <>
           <p role="status">

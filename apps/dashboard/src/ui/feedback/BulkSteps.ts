@@ -16,6 +16,8 @@ export interface Action {
   readonly isDestructive: boolean
   /** The action, and the things that it changes. */
   readonly text: string
+  /** Whether the question names the things, such as addresses. */
+  readonly isNamed?: boolean
   readonly steps: ReadonlyArray<Step>
   /** Says how many were done. */
   readonly done: (count: number) => string
