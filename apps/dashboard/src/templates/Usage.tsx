@@ -42,22 +42,26 @@ const Messages = ({ record }: { readonly record: TemplateRecord }) => {
   )
 }
 
-/** Code that sends what is sent now, with values that fit its schema. */
+/** Code that sends what is sent now, with the sample values of its preview: those of its schema, or of the variables in its text. */
 const Samples = ({ record }: { readonly record: TemplateRecord }) => {
   const domain = useVerifiedDomain()
+  const canWrite = useHasScope("templates:write")
   const { current_version, draft } = record
   const sent = useQuery({
     ...TemplateQueries.version(record.id, current_version ?? 0),
     enabled: current_version !== null,
   })
-  if (sent.isLoading) return <SkeletonRows rows={4} />
-  const { from, variables } = sent.data ?? draft
+  const source = sent.data ?? draft
+  const checked = useQuery({ ...TemplateQueries.checked(source), enabled: canWrite && !sent.isLoading })
+  if (sent.isLoading || checked.isLoading) return <SkeletonRows rows={4} />
+  const { from, variables } = source
+  const ofSchema = VariableSchema.sampleOf({ type: "object", ...variables }) as Readonly<Record<string, unknown>>
   return (
     <CodeExamples
       examples={samplesOf({
         name: record.alias ?? record.id,
         from: from === null ? `hello@${domain ?? "acme.test"}` : undefined,
-        variables: VariableSchema.sampleOf({ type: "object", ...variables }) as Readonly<Record<string, never>>,
+        variables: checked.data?.sample ?? ofSchema,
       })}
     />
   )

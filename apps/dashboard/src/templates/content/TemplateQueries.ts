@@ -2,6 +2,7 @@ import { queryOptions } from "@tanstack/react-query"
 import * as Api from "../../api/Api.ts"
 import * as Queries from "../../api/Queries.ts"
 import type * as Records from "../../api/Records.ts"
+import * as Form from "./Form.ts"
 
 /** Key of all reads of templates. */
 export const ALL = ["templates"]
@@ -57,6 +58,14 @@ export const counts = (id: string) =>
   })
 
 export const validate = (source: object) => Api.post<Records.TemplateValidation>("/templates/validate", source)
+
+/** What the service says of a source that is stored. */
+export const checked = (source: Records.TemplateRecord["draft"]) =>
+  queryOptions({
+    queryKey: [...ALL, "checked", source],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: () => validate(Form.toSource(Form.ofSource(source))),
+  })
 
 export const render = (
   id: string,
