@@ -89,11 +89,13 @@ await inDashboard("what the dashboard says is true", (opened) => {
   it("the audit log names templates and routes, and leaves mail to its own log", { timeout: TIMEOUT }, async () => {
     const { page } = opened.tab
     const template = await create("/templates", { name: "Receipt", subject: "Hi", html: "<p>Hi</p>" })
+    await create(`/templates/${template.id}/publish`, {})
     await create("/inbound/routes", { match: { to: "help@acme.test" }, action: { type: "store" } })
     await create("/test/inbound", { to: "help@acme.test", from: "ana@example.org", subject: "Hi", text: "Hi" })
     await page.goto("/settings/audit?q=Receipt")
     const table = page.getByRole("table", { name: "Audit log" })
     await table.getByText("Template created").waitFor()
+    await table.getByText("version: 1").waitFor()
     await Browser.eventually(() => table.getByRole("link", { name: "Receipt" }).getAttribute("href")).toBe(
       `/templates/${template.id}`,
     )

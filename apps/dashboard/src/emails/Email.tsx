@@ -12,7 +12,7 @@ import { CopyButton } from "../ui/controls/CopyButton.tsx"
 import { formatBytes } from "../ui/display/formatBytes.ts"
 import { DescriptionList } from "../ui/layout/DescriptionList.tsx"
 import { Panel, Screen } from "../ui/layout/Screen.tsx"
-import { formatDateTime, formatWithZone, RelativeTime, useNow } from "../ui/display/Time.tsx"
+import { formatWithZone, RelativeTime, useNow } from "../ui/display/Time.tsx"
 import { ReceiptMenu } from "../receipts/ReceiptMenu.tsx"
 import { RequestLink, useRequest } from "../requests/RequestLink.tsx"
 import { Conversation } from "./Conversation.tsx"
@@ -113,7 +113,7 @@ export const Email = () => {
                 [
                   "Accepted",
                   <time key="at" dateTime={email.created_at}>
-                    {formatDateTime(email.created_at)}
+                    {formatWithZone(email.created_at)}
                   </time>,
                 ],
                 email.scheduled_at !== null && ["Scheduled for", formatWithZone(email.scheduled_at)],

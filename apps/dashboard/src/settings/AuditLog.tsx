@@ -111,8 +111,9 @@ const COLUMNS: ReadonlyArray<Column<AuditEntry>> = [
 /** Changed fields that a row shows; the details have all. */
 const MAX_SHOWN = 2
 
-/** Field of an event in words: `svix_headers` is "svix headers", `draft.html` is "html". */
-const fieldName = (field: string): string => field.replace(/^(?:draft|limits)\./u, "").replaceAll(/[._]+/gu, " ")
+/** Field of an event in words: `svix_headers` is "svix headers", `draft.html` is "html". Only versions have a number. */
+const fieldName = (field: string): string =>
+  field === "number" ? "version" : field.replace(/^(?:draft|limits)\./u, "").replaceAll(/[._]+/gu, " ")
 
 /** A changed field, from what to what; one that was set for the first time has no value before. */
 const Change = ({ change: { field, from, to } }: { readonly change: AuditEntry["changes"][number] }) =>
