@@ -15,6 +15,9 @@ import { webhookName } from "../webhooks/webhookName.ts"
 /** Deliveries of an email shown for each webhook. */
 const DELIVERIES_PER_WEBHOOK = 100
 
+/** Events of the whole email, for which a delivery names its first recipient. */
+const OF_ALL: ReadonlySet<string> = new Set(["email.queued", "email.canceled"])
+
 interface Props {
   readonly emailId: string
   /** Number of events of the email: each has a delivery for each webhook that takes it. */
@@ -52,13 +55,22 @@ export const EmailWebhooks = ({ emailId, events }: Props) => {
           <Link
             to="/webhooks/$id"
             params={{ id: delivery.webhook_id }}
-            className="flex items-center gap-3 px-4 py-2.5 text-sm hover:bg-hover"
+            className="flex flex-wrap items-center gap-x-3 gap-y-1 sm:flex-nowrap px-4 py-2.5 text-sm hover:bg-hover"
           >
-            <StatusBadge status={shownDeliveryStatus(delivery)} />
-            <span className="shrink-0" title={delivery.event_type}>
+            <span className="truncate max-sm:basis-full sm:max-w-3/4" title={delivery.event_type}>
               {eventName(delivery.event_type)}
+              {delivery.recipient === null || OF_ALL.has(delivery.event_type) ? undefined : (
+                <>
+                  {delivery.event_type === "email.delivered" ? " to " : ": "}
+                  <UntrustedText text={delivery.recipient} />
+                </>
+              )}
             </span>
-            <UntrustedText className="min-w-0 grow truncate text-ink-3" text={name} />
+            <span className="min-w-0 grow truncate text-ink-3">
+              → <UntrustedText text={name} />
+            </span>
+            {/* The code of an accepted call says as much. */}
+            {delivery.status === "delivered" ? undefined : <StatusBadge status={shownDeliveryStatus(delivery)} />}
             {delivery.attempts === 0 ? undefined : <ResponseStatus status={delivery.last_status} />}
             <span className="shrink-0 text-xs text-ink-3">
               <RelativeTime iso={delivery.created_at} />
