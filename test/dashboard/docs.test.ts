@@ -172,8 +172,15 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
         await isClosed()
         assert.strictEqual(await input.inputValue(), "webhook signature")
 
+        // No silence where there is nothing: the note is seen, above near pages.
+        await input.fill("zzzqq")
+        await page.locator("#note", { hasText: "No results for “zzzqq”. Near it:" }).waitFor()
+        await Browser.eventually(() => options.count()).toBe(3)
+        for (const colorScheme of ["light", "dark"] as const)
+          assert.deepStrictEqual(await violations(page, colorScheme), [], colorScheme)
+
         await input.fill("backup_to")
-        await options.first().waitFor()
+        await options.filter({ hasText: "BACKUP_TO" }).first().waitFor()
         await input.press("ArrowDown")
         await input.press("Enter")
         await page.waitForURL(/#backup_to$/u)

@@ -160,32 +160,50 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     const { headers, json } = yield* world.request("GET", "/docs/search.json?q=webhook+signature")
     assert.strictEqual(headers.get("access-control-allow-origin"), "*")
     assert.strictEqual(headers.get("x-ratelimit-limit"), String(SEARCHES_PER_MINUTE))
-    assert.lengthOf(json, 8)
-    const [first] = json
+    const [first] = json.places
+    assert.deepStrictEqual([json.note, json.count, json.places.length], ["", 8, 8])
     assert.deepStrictEqual(first, {
       title: "Verify a call",
       url: "/docs/webhooks#verify-a-call",
       about: "section · Webhooks and events",
     })
-    assert.deepStrictEqual((yield* world.request("GET", "/docs/search.json")).json, [])
+    assert.deepStrictEqual((yield* world.request("GET", "/docs/search.json?q=+")).json.places, [])
     // The last word is still being typed.
     for (const typed of ["webhook signatu", "webhook sign"])
-      assert.strictEqual((yield* world.request("GET", `/docs/search.json?q=${typed}`)).json[0].url, first.url, typed)
+      assert.strictEqual(
+        (yield* world.request("GET", `/docs/search.json?q=${typed}`)).json.places[0].url,
+        first.url,
+        typed,
+      )
   })
 
   it.effect("says which word it took for a misspelt one", function* () {
     const world = yield* HttpWorld
     const page = (query: string) => world.request("GET", `/docs/search?q=${encodeURIComponent(query)}`)
     const { text } = yield* page("verify webhok signiture")
-    assert.include(text, "Showing results for <strong>verify webhook signature</strong>")
-    assert.notInclude((yield* page("webho")).text, "Showing results for")
+    assert.include(text, "Results for “verify webhook signature”:")
+    assert.notInclude((yield* page("webho")).text, "Results for")
     // Three letters are near too many words.
-    assert.include((yield* page("ssi")).text, "Nothing found")
-    assert.notInclude((yield* page("webhook")).text, "Showing results for")
+    assert.include((yield* page("ssi")).text, "No results for “ssi”")
+    assert.notInclude((yield* page("webhook")).text, "Results for")
     // Another first letter makes another word.
-    const { text: dark } = yield* page("does it support dark mode")
-    assert.match(dark, /<p>Nothing fits well: no page has “dark”\. With the other words: \d+ found<\/p>/u)
+    const { text: other } = yield* page("does it support jabber mode")
+    assert.match(other, /<p>Nothing fits well: no page has “jabber”\. With the other words: \d+ found<\/p>/u)
     assert.notInclude((yield* page("webhook signiture")).text, "Nothing fits well")
+  })
+
+  it.effect("says that a query has no results, above near pages", function* () {
+    const world = yield* HttpWorld
+    for (const [query, near] of [
+      ["mykubernetes", "/docs/operating/kubernetes"],
+      ["zzzqq", "/docs/start"],
+    ] as const) {
+      const { json } = yield* world.request("GET", `/docs/search.json?q=${query}`)
+      assert.deepStrictEqual([json.note, json.count], [`No results for “${query}”. Near it:`, 0])
+      assert.deepStrictEqual([json.places.length, json.places[0].url], [3, near])
+      const { text } = yield* world.request("GET", `/docs/search?q=${query}`)
+      assert.include(text, `<p>No results for “${query}”. Near it:</p>\n<ol class="found"><li><a href="${near}">`)
+    }
   })
 
   it.effect("folds the pages of frameworks, and says of each page what stands alone", function* () {

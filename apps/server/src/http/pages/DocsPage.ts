@@ -115,7 +115,9 @@ export const layer = HttpRouter.use((router) =>
       const { search, site, written } = yield* documents
       const [path, query] = pathAndQuery((yield* HttpServerRequest.HttpServerRequest).url)
       if (path === "/docs/search.json")
-        return HttpServerResponse.jsonUnsafe(SitePages.suggestions(search(query, true)), { headers: READABLE })
+        return HttpServerResponse.jsonUnsafe(SitePages.suggestions(site, query, search(query, true)), {
+          headers: READABLE,
+        })
       if (path === "/docs/search") return page(SitePages.searchPage(site, query, search(query)))
       const write = written.get(path)
       if (write === undefined) return page(SitePages.missingPage(site), 404)

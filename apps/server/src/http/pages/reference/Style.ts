@@ -47,7 +47,8 @@ input:focus ~ kbd { visibility: hidden }
 .ways { display: flex; gap: .125rem; margin: 0; font-size: .8125rem; white-space: nowrap }
 .ways a { padding: .25rem .625rem; border-radius: 6px; color: var(--ink-2) }
 .ways a:hover, .ways a[aria-current] { background: var(--hover); color: var(--ink) }
-#suggestions { position: absolute; top: 100%; left: 0; right: 0; margin-top: .375rem; max-height: 70vh; overflow-y: auto; background: var(--panel); border: 1px solid var(--line-strong); border-radius: 12px; box-shadow: var(--shadow); padding: .25rem }
+#results { position: absolute; top: 100%; left: 0; right: 0; margin-top: .375rem; max-height: 70vh; overflow-y: auto; background: var(--panel); border: 1px solid var(--line-strong); border-radius: 12px; box-shadow: var(--shadow); padding: .25rem }
+#note { margin: 0; padding: .375rem .625rem; font-size: .8125rem; color: var(--ink-2) }
 #suggestions a { display: block; padding: .375rem .625rem; border-radius: 8px; font-size: .875rem }
 #suggestions small { display: block }
 #suggestions a[aria-selected="true"], #suggestions a:hover { background: var(--hover) }

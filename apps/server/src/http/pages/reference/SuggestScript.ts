@@ -2,13 +2,15 @@
 const [DEBOUNCE_MS, MIN_CHARS] = [150, 2]
 
 /**
- * Shows the first results of the search while the reader types, as a combobox with a list of links. Enter without a
- * chosen link submits the form, as it does without the script and when a search fails or is refused.
+ * Shows the first results of the search while the reader types, as a combobox with a list of links, or that there are
+ * none, above near pages. Enter without a chosen link submits the form, as it does without the script and when a search
+ * fails or is refused.
  */
 export const SCRIPT = `
 (() => {
   const input = document.getElementById("search")
   const list = document.getElementById("suggestions")
+  const note = document.getElementById("note")
   const status = document.getElementById("status")
   const say = { role: "combobox", "aria-autocomplete": "list", "aria-controls": list.id, "aria-expanded": "false" }
   for (const [name, value] of Object.entries(say)) input.setAttribute(name, value)
@@ -22,8 +24,10 @@ export const SCRIPT = `
     input.setAttribute("aria-activedescendant", link.id)
     link.scrollIntoView({ block: "nearest" })
   }
-  const show = (results) => {
-    list.replaceChildren(...results.map(({ about, title, url }, nth) => {
+  const show = (places, said = "") => {
+    note.textContent = said
+    note.hidden = said === ""
+    list.replaceChildren(...places.map(({ about, title, url }, nth) => {
       const link = document.createElement("a")
       const small = document.createElement("small")
       small.textContent = about
@@ -34,8 +38,9 @@ export const SCRIPT = `
       link.setAttribute("role", "option")
       return link
     }))
-    list.hidden = results.length === 0
-    input.setAttribute("aria-expanded", String(!list.hidden))
+    const isOpen = places.length > 0
+    list.parentElement.hidden = !isOpen
+    input.setAttribute("aria-expanded", String(isOpen))
     choose(-1)
   }
   const close = () => {
@@ -49,10 +54,11 @@ export const SCRIPT = `
     if (query.length < ${MIN_CHARS}) return close()
     try {
       const response = await fetch("/docs/search.json?q=" + encodeURIComponent(query), { credentials: "omit", signal })
-      const results = response.ok ? await response.json() : []
+      if (!response.ok) return show([])
+      const { count, note: said, places } = await response.json()
       if (signal.aborted) return
-      show(results)
-      status.textContent = results.length === 0 ? "No results" : results.length + " results"
+      show(places, said)
+      status.textContent = count === 0 ? said : count + " results"
     } catch {
       if (!signal.aborted) show([])
     }

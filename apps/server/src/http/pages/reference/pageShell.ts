@@ -44,7 +44,7 @@ export const pageShell = ({
 <form action="/docs/search" role="search">
 <input id="search" type="search" name="q" aria-label="Search the documentation" placeholder="Search the docs" autocomplete="off" value="${Html.escaped(query)}">
 <button aria-label="Search">${MAGNIFIER}</button><kbd aria-hidden="true">/</kbd>
-<div id="suggestions" role="listbox" aria-label="Results" hidden></div>
+<div id="results" hidden><p id="note" hidden></p><div id="suggestions" role="listbox" aria-label="Results"></div></div>
 </form>
 <p class="ways"><a href="/docs"${isReference ? "" : CURRENT}>Guides</a><a href="/docs/api"${isReference ? CURRENT : ""}>API reference</a><a href="/">Dashboard</a></p>
 </div></header>

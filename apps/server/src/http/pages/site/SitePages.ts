@@ -3,6 +3,7 @@ import { pageShell } from "../reference/pageShell.ts"
 import type { DocsPage, Shelf } from "./Library.ts"
 import * as Library from "./Library.ts"
 import * as Markdown from "./Markdown.ts"
+import { nearestPages } from "./nearestPages.ts"
 import * as SearchIndex from "./SearchIndex.ts"
 
 const GROUPS: ReadonlyArray<Shelf> = [
@@ -136,32 +137,52 @@ const aboutOf = ({ kind, within }: SearchIndex.Entry): string => `${SearchIndex.
 
 const MAX_SUGGESTIONS = 8
 
-/** Returns the first results, for the list below the search field. */
-export const suggestions = ({ entries }: SearchIndex.Found) =>
-  entries.slice(0, MAX_SUGGESTIONS).map((entry) => ({ title: entry.title, url: entry.url, about: aboutOf(entry) }))
+/** Returns what a reader must know of a result: that it has none, or that it is of other words than those asked for. */
+const noteOf = (query: string, { entries, mended, missing = [] }: SearchIndex.Found): string =>
+  entries.length === 0
+    ? `No results for “${query}”. Near it:`
+    : missing.length > 0
+      ? `Nothing fits well: no page has ${missing.map((word) => `“${word}”`).join(" or ")}. With the other words:`
+      : mended === undefined
+        ? ""
+        : `No page has “${query}”. Results for “${mended}”:`
+
+const nearTo = ({ pages }: Site, query: string) =>
+  nearestPages(pages, query).map(({ group, slug, title }) => ({
+    title,
+    url: `/docs/${slug}`,
+    about: `page · ${group}`,
+  }))
+
+/** Returns the first results, or near pages where there is none, for the list below the search field. */
+export const suggestions = (site: Site, query: string, found: SearchIndex.Found) => {
+  if (query.trim() === "") return { note: "", count: 0, places: [] }
+  const shown = found.entries.slice(0, MAX_SUGGESTIONS)
+  const places = shown.map((entry) => ({ title: entry.title, url: entry.url, about: aboutOf(entry) }))
+  return {
+    note: noteOf(query.trim(), found),
+    count: places.length,
+    places: places.length === 0 ? nearTo(site, query) : places,
+  }
+}
 
 /** Returns the page of search results. */
-export const searchPage = (site: Site, query: string, { entries, mended, missing = [] }: SearchIndex.Found): string => {
-  const asked = mended ?? query
-  const items = entries.map(
-    (entry) =>
-      `<li>${link(entry.url, entry.title)} <small>${Html.escaped(aboutOf(entry))}</small><p>${excerptOf(entry.text, asked)}</p></li>`,
+export const searchPage = (site: Site, query: string, found: SearchIndex.Found): string => {
+  const asked = found.mended ?? query
+  const item = ({ about, title, url }: ReturnType<typeof nearTo>[number], text = "") =>
+    `<li>${link(url, title)} <small>${Html.escaped(about)}</small>${text}</li>`
+  const isAsked = query.trim() !== ""
+  const items = found.entries.map((entry) =>
+    item({ ...entry, about: aboutOf(entry) }, `<p>${excerptOf(entry.text, asked)}</p>`),
   )
-  const instead =
-    mended === undefined
-      ? ""
-      : `Showing results for <strong>${Html.escaped(mended)}</strong>: no page has “${Html.escaped(query)}”. `
-  const unfit =
-    missing.length === 0
-      ? ""
-      : `Nothing fits well: no page has ${missing.map((word) => `“${Html.escaped(word)}”`).join(" or ")}. With the other words: `
-  const count =
-    entries.length === 0 ? "Nothing found. Try fewer or other words." : `${instead}${unfit}${entries.length} found`
+  const near = isAsked && items.length === 0 ? nearTo(site, query).map((place) => item(place)) : []
+  const count = items.length === 0 ? "" : `${items.length} found`
+  const note = isAsked ? `${Html.escaped(noteOf(query.trim(), found))} ${count}` : "Enter what you look for."
   return shell(
     site,
     "search",
     "Search",
-    `<h1>Search</h1>\n<p>${query === "" ? "Enter what you look for." : count}</p>\n<ol class="found">${items.join("\n")}</ol>`,
+    `<h1>Search</h1>\n<p>${note.trim()}</p>\n<ol class="found">${[...items, ...near].join("\n")}</ol>`,
     query,
   )
 }
