@@ -41,6 +41,7 @@ const TIMEOUT = 120_000
 let scratch = ""
 let place: DocCommands.Place
 let service: WaybillCommand
+let ports: Readonly<Record<string, string>> = {}
 
 beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), "waybill-docs-"))
@@ -48,7 +49,7 @@ beforeAll(async () => {
   await chmod(scratch, 0o711)
   const [port, smtp, mail, otherPort, otherSmtp, metrics] = await Promise.all(Array.from({ length: 6 }, freePort))
   const env = { WAYBILL_DATA: join(scratch, "data"), HOME: scratch }
-  const ports = { PORT: String(port), SMTP_PORT: String(smtp), MAIL_PORT: String(mail) }
+  ports = { PORT: String(port), SMTP_PORT: String(smtp), MAIL_PORT: String(mail) }
   service = new WaybillCommand(["start"], { ...env, ...ports })
   const said = await service.waitForOutput("curl ")
   const key = /API key +(wb_\w+)/u.exec(said)?.[1] ?? assert.fail(said)
@@ -117,6 +118,16 @@ const helpOf = async (path: ReadonlyArray<string>): Promise<string> => {
   await Effect.runPromise(asked)
   return said.join("\n")
 }
+
+it("the served pages have the ports of the service in their samples", async () => {
+  const { PORT = "", SMTP_PORT = "", MAIL_PORT = "" } = ports
+  const text = await (await fetch(`http://127.0.0.1:${PORT}/docs/inbound`)).text()
+  for (const [usual, own] of [
+    [2525, SMTP_PORT],
+    [2526, MAIL_PORT],
+  ])
+    assert.include(text, `.replace(/\\b${usual}\\b/gu, "${own}")`)
+})
 
 describe("a command in the operator documentation", () => {
   it.each(known(() => true).map((block) => ({ ...title(block), block })))("is one: $title", async ({ block }) => {

@@ -7,6 +7,8 @@ import { CommaList, ListOf, ifSet, port, secretIfSet, setting, text, textIfSet }
 import * as SourceSetting from "./SourceSetting.ts"
 import * as TransportName from "./TransportName.ts"
 
+export const DEFAULT_SMTP_PORT = 2525
+
 const relayProblem = (text: string): string | undefined =>
   Result.match(RelayTransport.parse(text), { onFailure: ({ reason }) => `it ${reason}`, onSuccess: () => undefined })
 
@@ -21,7 +23,7 @@ export const nodemailerOptions = (text: string | undefined): ProviderModule.Opti
 
 /** Settings of accepting and delivering mail. */
 export const TABLE = {
-  smtpPort: port("SMTP_PORT", "Port of SMTP submission.", 2525),
+  smtpPort: port("SMTP_PORT", "Port of SMTP submission.", DEFAULT_SMTP_PORT),
   smtpsPort: ifSet(
     "SMTPS_PORT",
     "Port of SMTP submission that begins with TLS; 465 is usual. Needs SMTP_TLS_CERT and SMTP_TLS_KEY. Off when unset.",

@@ -2,9 +2,12 @@ import { Api } from "@waybill/api/Api"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { OpenApi } from "effect/http-api"
-import { Instance } from "../../settings/Instance.ts"
+import { DEFAULT_MAIL_PORT } from "../../settings/InboundSettings.ts"
+import { Instance, ReceivesMailAt } from "../../settings/Instance.ts"
+import { DEFAULT_SMTP_PORT } from "../../settings/MailSettings.ts"
 import { type Contract, groupsOf } from "./reference/Contract.ts"
 import * as ReferencePage from "./reference/ReferencePage.ts"
+import type { Ports } from "./reference/scriptOf.ts"
 import * as SharedDocument from "./SharedDocument.ts"
 import * as Library from "./site/Library.ts"
 import * as SearchIndex from "./site/SearchIndex.ts"
@@ -62,9 +65,9 @@ const share = ({ isAlone = false, text, type }: Written): Effect.Effect<Shared> 
   }))
 
 /** All documents of the site by path, each written at its first request, because most processes never serve them. */
-const documentsOf = (contract: Contract, smtpPort: number | undefined) => {
+const documentsOf = (contract: Contract, ports: Ports) => {
   const pages = Library.load(contract)
-  const site: SitePages.Site = { pages, linksOf: Library.linksOf(pages), smtpPort }
+  const site: SitePages.Site = { pages, linksOf: Library.linksOf(pages), ports }
   const written = new Map<string, () => Written>([
     ["/docs", () => ({ text: SitePages.frontPage(site), type: HTML })],
     ["/docs/api", () => ({ text: ReferencePage.overviewPage(contract), type: HTML })],
@@ -95,14 +98,18 @@ const pathAndQuery = (url: string): readonly [string, string] => {
   return [path, new URLSearchParams(query).get("q")?.slice(0, SearchIndex.MAX_QUERY_CHARS) ?? ""]
 }
 
+const listening = (usual: number, at: { readonly port: number } | null): ReadonlyArray<readonly [number, number]> =>
+  at === null ? [] : [[usual, at.port]]
+
 /** The documentation, the page that checks receipts, and the OpenAPI document. */
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const text = yield* Effect.cached(Effect.sync(() => JSON.stringify(OpenApi.fromApi(Api))))
-    const { submission } = yield* Instance
-    const documents = yield* Effect.cached(
-      Effect.map(text, (json) => documentsOf(JSON.parse(json) as Contract, submission?.port)),
-    )
+    const ports = new Map([
+      ...listening(DEFAULT_SMTP_PORT, (yield* Instance).submission),
+      ...listening(DEFAULT_MAIL_PORT, yield* ReceivesMailAt),
+    ])
+    const documents = yield* Effect.cached(Effect.map(text, (json) => documentsOf(JSON.parse(json) as Contract, ports)))
     const page = (html: string, status = 200) =>
       HttpServerResponse.text(html, {
         status,

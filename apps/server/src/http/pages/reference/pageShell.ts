@@ -1,5 +1,5 @@
 import * as Html from "./Html.ts"
-import { scriptOf } from "./scriptOf.ts"
+import { type Ports, scriptOf } from "./scriptOf.ts"
 import * as Style from "./Style.ts"
 import * as SuggestScript from "./SuggestScript.ts"
 
@@ -11,8 +11,7 @@ export interface PageParts {
   /** Words that were searched for. */
   readonly query?: string
   readonly isReference?: boolean
-  /** Port on which this process accepts mail over SMTP, if it does. */
-  readonly smtpPort?: number | undefined
+  readonly ports?: Ports
 }
 
 /** Logo of the dashboard (apps/dashboard/src/ui/display/Logo.tsx). */
@@ -27,7 +26,7 @@ export const pageShell = ({
   isReference = false,
   navigation,
   query = "",
-  smtpPort,
+  ports,
   title,
 }: PageParts): string => `<!doctype html>
 <html lang="en">
@@ -57,7 +56,7 @@ ${content}
 </main>
 </div>
 <p id="status" role="status" class="said"></p>
-<script>${scriptOf(smtpPort)}${SuggestScript.SCRIPT}</script>
+<script>${scriptOf(ports)}${SuggestScript.SCRIPT}</script>
 </body>
 </html>
 `

@@ -1,19 +1,19 @@
 /** Addresses of the service in samples: of the reference, and of documents unless a proxy beside the service asks there. */
 const ADDRESS = /https:\/\/waybill\.example|(?<!ask )http:\/\/127\.0\.0\.1:3025/gu
-/** Port of SMTP submission in samples. */
-const SMTP_PORT = /\b2525\b/gu
+/** Ports of this process, by the usual ones, which the samples have. */
+export type Ports = ReadonlyMap<number, number>
 
 /**
- * Script of a page: it writes the address of the service and its port of SMTP into the samples, copies them, and shows all of them in the
- * language that was chosen for one, which links carry on. Copies by the `copy` event, since a sandbox and a page over
- * plain HTTP have no clipboard.
+ * Script of a page: it writes the address of the service and its ports into the samples, copies them, and shows all of
+ * them in the language that was chosen for one, which links carry on. Copies by the `copy` event, since a sandbox and a
+ * page over plain HTTP have no clipboard.
  */
-export const scriptOf = (smtpPort?: number): string => `
+export const scriptOf = (ports: Ports = new Map()): string => `
 (() => {
   const origin = location.protocol + "//" + location.host
   for (const code of document.querySelectorAll(".sample code")) {
     const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT)
-    while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replace(${ADDRESS}, origin)${smtpPort === undefined ? "" : `.replace(${SMTP_PORT}, "${smtpPort}")`}
+    while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replace(${ADDRESS}, origin)${[...ports].map(([usual, own]) => `.replace(/\\b${usual}\\b/gu, "${own}")`).join("")}
   }
   const status = document.getElementById("status")
   document.addEventListener("click", (event) => {

@@ -1,5 +1,6 @@
 import * as Html from "../reference/Html.ts"
 import { pageShell } from "../reference/pageShell.ts"
+import type { Ports } from "../reference/scriptOf.ts"
 import type { DocsPage, Shelf } from "./Library.ts"
 import * as Library from "./Library.ts"
 import * as Markdown from "./Markdown.ts"
@@ -25,8 +26,7 @@ const FOLDED: Partial<Record<Shelf, string>> = {
 export interface Site {
   readonly pages: ReadonlyArray<DocsPage>
   readonly linksOf: (page: DocsPage) => Markdown.LinkOf
-  /** Port on which this process accepts mail over SMTP, if it does. */
-  readonly smtpPort?: number | undefined
+  readonly ports: Ports
 }
 
 const link = (url: string, text: string, isCurrent = false): string =>
@@ -51,7 +51,7 @@ const navigation = ({ pages }: Site, slug: string): string => {
 }
 
 const shell = (site: Site, slug: string, title: string, content: string, query = ""): string =>
-  pageShell({ title, navigation: navigation(site, slug), content, query, smtpPort: site.smtpPort })
+  pageShell({ title, navigation: navigation(site, slug), content, query, ports: site.ports })
 
 const MIN_SECTIONS = 3
 
