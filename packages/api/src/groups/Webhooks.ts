@@ -257,6 +257,6 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
   .annotateMerge(
     OpenApi.annotations({
       title: "Webhooks",
-      description: "Signed event notifications, retried until your endpoint accepts them.",
+      description: "Signed event notifications, retried for about 28 hours until your endpoint accepts them.",
     }),
   ) {}
