@@ -64,6 +64,12 @@ export const QUESTIONS: ReadonlyArray<readonly [question: string, answer: RegExp
   ["two factor", /\/docs\/start#manage-sign-in$/u],
   ["use postgres of my own", /\/docs\/(?:configuration#database_url|operating\/install|start)/u],
   ["dkim setup", /\/docs\/operating\/first-mail/u],
+  ["how can I restrict a key to some ip addresses", /\/docs\/api-keys#limit-a-key$/u],
+  ["export emails as csv", /\/docs\/start#find-your-way-around$/u],
+  ["which scopes has a read only key", /\/docs\/api-keys#choose-scopes$/u],
+  ["does gmail need dmarc", /\/docs\/operating\/first-mail#set-up-dkim-spf-and-dmarc$/u],
+  ["throttling of requests", /\/docs\/limits/u],
+  ["templates api", /\/docs\/api\/templates$/u],
   ["idempotency", /\/docs\/sending#repeat-a-request-safely-idempotency$/u],
 ]
 
@@ -130,5 +136,11 @@ export const FIRST: ReadonlyArray<readonly [query: string, answer: string]> = [
   ["parse incoming email", "/docs/inbound"],
   ["why is my email in spam", "/docs/sending#when-an-email-was-not-delivered"],
   ["send 100 emails at once", "/docs/api/emails#emails-sendbatch"],
+  ["is there a dark mode", "/docs/start#find-your-way-around"],
+  ["stop all mail to one customer", "/docs/sending#stop-sending-to-an-address-suppressions"],
+  ["how do I pause sending", "/docs/sending#stop-all-sending"],
+  ["what is a dead letter queue", "/docs/webhooks#repeat-calls"],
+  ["batch", "/docs/api/emails#emails-sendbatch"],
+  ["authentication", "/docs/api"],
   ["can i send newsletters", "/docs/coming-from#check-what-waybill-does-not-have"],
 ]

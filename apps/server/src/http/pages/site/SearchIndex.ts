@@ -113,7 +113,7 @@ const WEIGHTS: Readonly<Record<Kind, number>> = {
 
 /** Makes the index of all pages and of the endpoints of the contract. */
 export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): SearchIndex => {
-  const entries = [...pages.flatMap(entriesOf), ...endpoints(contract)].map(scored)
+  const entries = [...pages.flatMap(entriesOf), ...reference(contract), ...endpoints(contract)].map(scored)
   const counts = new Map<string, number>()
   for (const { words } of entries) for (const word of words.keys()) counts.set(word, (counts.get(word) ?? 0) + 1)
   const average = entries.reduce((sum, { length }) => sum + length, 0) / Math.max(1, entries.length)
@@ -215,6 +215,8 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
   return { search }
 }
 
+const namesOf = (url: string): ReadonlyArray<string> => Table.at(SearchNames.NAMES, url) ?? []
+
 /** Returns a name as people type it: an error reason without its underscores. */
 const nameOf = (text: string): string => text.trim().toLowerCase().replaceAll("_", " ")
 
@@ -244,7 +246,7 @@ const scored = (entry: Entry): Scored => {
   add([...new Set(SearchWords.of(names.join(" ")))].join(" "), TITLE)
   add(`${entry.within} ${NAMES[entry.kind]}`, PAGE_TITLE)
   const titles = names.map((each) => new Set(SearchWords.of(each)))
-  const named = (Table.at(SearchNames.NAMES, entry.url) ?? [])
+  const named = namesOf(entry.url)
     .map((each) => new Set(SearchWords.of(each)))
     .filter(({ size }) => size > 1)
   return { entry, words, titles, named, around: new Set(SearchWords.of(entry.within)), length: add(entry.text, 1) }
@@ -263,7 +265,7 @@ const entriesOf = (page: DocsPage): ReadonlyArray<Entry> => {
     const text = Markdown.parse(said ?? "")
       .map(textOf)
       .join(" ")
-    return [{ kind, title: page.title, url, within, text, names: Table.at(SearchNames.NAMES, url) ?? [] }]
+    return [{ kind, title: page.title, url, within, text, names: namesOf(url) }]
   }
   const within = page.title
   const entries: Array<Entry> = []
@@ -296,7 +298,7 @@ const entriesOf = (page: DocsPage): ReadonlyArray<Entry> => {
   return [...entries, section].map((entry) => ({
     ...entry,
     // A row has the address of its section.
-    names: [...(entry.names ?? []), ...(entry.kind === "entry" ? [] : (Table.at(SearchNames.NAMES, entry.url) ?? []))],
+    names: [...(entry.names ?? []), ...(entry.kind === "entry" ? [] : namesOf(entry.url))],
     weight: isListed(entry) ? LIST_OF_PARTS : weight,
   }))
 }
@@ -319,6 +321,18 @@ const textOf = (block: Markdown.Block): string => {
   }
 }
 
+/** The guides say more of a thing than the list of its endpoints. */
+const REFERENCE = { kind: "page", within: "API reference", weight: 0.6 } as const
+
+/** The overview of the reference, and the page of each group of endpoints. */
+const reference = ({ info, tags }: Contract): ReadonlyArray<Entry> => [
+  { ...REFERENCE, title: "API reference", url: "/docs/api", text: info.description ?? "", names: namesOf("/docs/api") },
+  ...tags.map(({ description = "", name }): Entry => {
+    const url = ReferencePage.addressOf(name)
+    return { ...REFERENCE, title: `${name} API`, url, text: description, names: namesOf(url) }
+  }),
+]
+
 const endpoints = ({ paths }: Contract): ReadonlyArray<Entry> =>
   Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(
@@ -336,7 +350,7 @@ const endpoints = ({ paths }: Contract): ReadonlyArray<Entry> =>
         url: `${ReferencePage.addressOf(tag)}#${Html.anchor(operationId)}`,
         within: `${method.toUpperCase()} ${path}`,
         text: Markdown.plain(description),
-        names: Table.at(SearchNames.NAMES, `${ReferencePage.addressOf(tag)}#${Html.anchor(operationId)}`) ?? [],
+        names: namesOf(`${ReferencePage.addressOf(tag)}#${Html.anchor(operationId)}`),
       }),
     ),
   )

@@ -41,7 +41,7 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map(
     sso: "oidc",
     retry: "repe",
     setup: "set",
-    throttle: "rate",
+    throttl: "rate",
     token: "key",
     undo: "cancel",
     warmup: "warm",
