@@ -160,6 +160,26 @@ await inDashboard("what leads where", (opened) => {
     await page.setViewportSize(Browser.DESKTOP)
   })
 
+  it("an API key leads to its emails and its requests", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    const key = page.getByRole("row", { name: /^First key/u })
+    // The time of its use is written after a while.
+    await Browser.eventually(async () => {
+      await page.goto("/settings/api-keys")
+      await key.waitFor()
+      return key.getByRole("link", { name: "View its emails" }).count()
+    }).toBe(1)
+    assert.deepEqual(await Accessibility.violations(page), [])
+    await ContactSheet.shoot(page, "api-keys-used")
+    await key.getByRole("link", { name: "View its emails" }).click()
+    await page.getByRole("heading", { level: 1, name: "Emails" }).waitFor()
+    await page.getByRole("list", { name: "Emails" }).getByText(mail.subject).waitFor()
+    await page.goto("/settings/api-keys")
+    await key.getByTitle("Requests with this key").filter({ visible: true }).click()
+    await page.getByRole("button", { name: "API key: First key" }).waitFor()
+    await page.getByRole("row", { name: /email\/send/u }).first().waitFor()
+  })
+
   it("logs no errors", () => {
     const others = opened.tab.consoleErrors.filter((error) => !/ 404 |no received mail/u.test(error))
     assert.deepEqual(others, [])

@@ -1,4 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { permits } from "@waybill/domain/account/permits"
+import * as SearchText from "@waybill/domain/search/SearchText"
 import { KeyRound } from "lucide-react"
 import { useState } from "react"
 import * as Queries from "../api/Queries.ts"
@@ -116,7 +119,7 @@ const columnsOf = (
     number: true,
     wide: true,
     small: true,
-    cell: ({ last_used_at }) => (last_used_at === null ? "Never used" : <RelativeTime iso={last_used_at} />),
+    cell: (key) => <LastUse apiKey={key} />,
   },
   {
     name: "Actions",
@@ -137,6 +140,16 @@ const columnsOf = (
   },
 ]
 
+/** When a key was used last, with its requests. */
+const LastUse = ({ apiKey: { id, last_used_at }, label }: { readonly apiKey: ApiKey; readonly label?: string }) =>
+  last_used_at === null ? (
+    "Never used"
+  ) : (
+    <Link to="/requests" search={{ api_key_id: id }} className="link" title="Requests with this key">
+      {label} <RelativeTime iso={last_used_at} />
+    </Link>
+  )
+
 const MODE_NAMES = { live: "Live", test: "Test" } as const
 
 const KeyName = ({ apiKey: key, creator }: { readonly apiKey: ApiKey; readonly creator: string | undefined }) => (
@@ -150,13 +163,7 @@ const KeyName = ({ apiKey: key, creator }: { readonly apiKey: ApiKey; readonly c
       {/* On a phone there are no columns for these. */}
       <span className="sm:hidden">{key.scopes.join(", ")}</span>
       <span className="sm:hidden">
-        {key.last_used_at === null ? (
-          "Never used"
-        ) : (
-          <>
-            Last used <RelativeTime iso={key.last_used_at} />
-          </>
-        )}
+        <LastUse apiKey={key} label="Last used" />
       </span>
       <span>
         Created <RelativeTime iso={key.created_at} />
@@ -173,6 +180,11 @@ const KeyName = ({ apiKey: key, creator }: { readonly apiKey: ApiKey; readonly c
         <span>
           Expires <RelativeTime iso={key.expires_at} />
         </span>
+      )}
+      {key.last_used_at === null || !permits(key.scopes, "email:send") ? undefined : (
+        <Link to="/emails" search={{ search: SearchText.write("key", key.id) }} className="link">
+          View its emails
+        </Link>
       )}
     </p>
   </>
