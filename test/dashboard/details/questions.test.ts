@@ -125,6 +125,20 @@ await inDashboard("questions of a search", (opened) => {
       await ask(line)
       await Browser.eventually(async () => (await options())[0], line).toMatch(/^Audit log/u)
     }
+    // A screen or an action that is meant comes alone, without a search of emails that finds none.
+    for (const [line, meant] of [
+      ["failed webhooks", "Failing webhooks"],
+      ["which webhooks fail", "Failing webhooks"],
+      ["is my domain healthy", "Domainsgd"],
+      ["which api key sent this", "API keysgk"],
+      ["pause sending", "API keysgk"],
+    ] as const) {
+      await ask(line)
+      await Browser.eventually(async () => (await options())[0], line).toBe(meant)
+      await page.getByText("Searching emails…").waitFor({ state: "hidden" })
+      await Browser.eventually(async () => (await options()).some((each) => each.startsWith("Emails: ")), line).toBe(false)
+    }
+    await page.getByRole("option", { name: "Cancel emails: is:scheduled" }).waitFor()
     const { json } = await request("POST", "/email/send", { to: "no address" })
     const { request_id } = json.error
     await Browser.eventually(async () => (await request("GET", `/requests/${request_id}`)).status).toBe(200)

@@ -80,6 +80,8 @@ const SENDER = /^[^@\s"]*@?[^@\s"]+\.[^@\s.":]+$/u
 /** Begins a line that suppresses an address, and one that cancels emails. */
 const SUPPRESSING = /^(?:suppress|block|stop) /iu
 const CANCELING = /^cancel /iu
+/** Begins a line of somebody who looks for a way to stop all mail: what waits can be canceled. */
+const PAUSING = /^(?:pause|stop) sending/iu
 
 export const isSuppress = (line: string): boolean => SUPPRESSING.test(line)
 
@@ -96,7 +98,7 @@ export const isCancel = (line: string): boolean => CANCELING.test(line)
 
 /** Cancels the emails that a line means, after the list has asked. */
 export const cancel = (line: string, go: Go): ReadonlyArray<Command> => {
-  const search = LineOrders.waiting(line, Date.now())
+  const search = LineOrders.waiting(PAUSING.test(line) ? "cancel scheduled" : line, Date.now())
   return search === undefined
     ? []
     : [

@@ -85,7 +85,7 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
         icon: Globe,
         key: "d",
         scope: "domains:read",
-        keywords: ["domain health", "dkim", "spf", "dmarc", "dns", "rotate dkim"],
+        keywords: ["domain healthy", "domain ok", "dkim", "spf", "dmarc", "dns", "rotate dkim"],
       },
       { name: "Templates", to: "/templates", icon: LayoutTemplate, key: "t", scope: "templates:read" },
       {
@@ -115,7 +115,7 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
         icon: KeyRound,
         key: "k",
         scope: "admin",
-        keywords: ["rotate key", "revoke key", "token", "smtp"],
+        keywords: ["rotate key", "revoke key", "api key", "which key", "key sent", "pause sending", "stop sending", "token", "smtp"],
       },
       { name: "Members", to: "/settings/members", icon: Users, key: "m", scope: "admin" },
       {

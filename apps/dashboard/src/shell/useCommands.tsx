@@ -121,7 +121,14 @@ export const useCommands = (text: string): Commands => {
         run: go(to, { new: "true" }),
       })),
       ...(permits(session.scopes, "webhooks:manage")
-        ? [{ name: "Failing webhooks", icon: <Webhook size={ICON} />, run: go("/webhooks", { status: "failing" }) }]
+        ? [
+            {
+              name: "Failing webhooks",
+              keywords: ["failed webhooks", "webhooks fail", "webhook fails", "broken webhooks"],
+              icon: <Webhook size={ICON} />,
+              run: go("/webhooks", { status: "failing" }),
+            },
+          ]
         : []),
       ...(email !== undefined && permits(session.scopes, "email:send")
         ? [{ name: "Resend this email", icon: <Send size={ICON} />, run: go(email, { resend: "true" }) }]
@@ -187,11 +194,11 @@ export const useCommands = (text: string): Commands => {
     // An address alone comes first, and one within a question after what the question means.
     const isQuestion = address !== query && !LineCommands.isSuppress(query)
     const ofStatus = canRead ? LineCommands.ofStatus(query, go) : []
-    // A state alone has a command of its own, and a reading that finds nothing comes last, or not where others find emails.
+    // A state alone has a command of its own, and a reading that finds nothing comes last, or not where anything else is found.
     const isMeant =
       canRead &&
       meantText !== "" &&
-      (hasMeant || (meant.isQuestion && emails.length === 0)) &&
+      (hasMeant || (meant.isQuestion && emails.length + matches.length === 0)) &&
       !(ofStatus.length > 0 && /^(?:is|anyone):\S+$/u.test(meantText))
     const isFirst = isMeant && (hasMeant || meantHits.isPending)
     const ofMeaning = isMeant ? [LineCommands.ofMeant(meantText, meantCount, go)] : []
