@@ -177,7 +177,10 @@ await inDashboard("what leads where", (opened) => {
     await page.goto("/settings/api-keys")
     await key.getByTitle("Requests with this key").filter({ visible: true }).click()
     await page.getByRole("button", { name: "API key: First key" }).waitFor()
-    await page.getByRole("row", { name: /email\/send/u }).first().waitFor()
+    await page
+      .getByRole("row", { name: /email\/send/u })
+      .first()
+      .waitFor()
   })
 
   it("logs no errors", () => {

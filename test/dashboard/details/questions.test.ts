@@ -136,7 +136,9 @@ await inDashboard("questions of a search", (opened) => {
       await ask(line)
       await Browser.eventually(async () => (await options())[0], line).toBe(meant)
       await page.getByText("Searching emails…").waitFor({ state: "hidden" })
-      await Browser.eventually(async () => (await options()).some((each) => each.startsWith("Emails: ")), line).toBe(false)
+      await Browser.eventually(async () => (await options()).some((each) => each.startsWith("Emails: ")), line).toBe(
+        false,
+      )
     }
     await page.getByRole("option", { name: "Cancel emails: is:scheduled" }).waitFor()
     const { json } = await request("POST", "/email/send", { to: "no address" })

@@ -30,34 +30,44 @@ export const DomainMail = ({ name }: { readonly name: string }) => {
   const { accepted } = totals
   if (accepted === 0) return <p className="text-sm text-ink-2">No mail in the last 30 days.</p>
   const search = SearchText.write("domain", name)
+  const rates = RATES.map(([status, title, whole]) => {
+    const rate = DeliveryRates.rate(totals[status], whole(totals))
+    return { status, title, rate, isBad: isHighRate(status, rate), limit: DeliveryRates.percent(Alarm.LIMITS[status]) }
+  })
+  const high = rates.filter(({ isBad }) => isBad)
   return (
-    <dl className="flex flex-wrap gap-x-10 gap-y-4">
-      <Figure
-        name="Recipients, 30 days"
-        note={
-          <Link to="/emails" search={{ search }} className="link">
-            View its emails
-          </Link>
-        }
-      >
-        {number.format(accepted)}
-      </Figure>
-      {RATES.map(([status, title, whole]) => {
-        const rate = DeliveryRates.rate(totals[status], whole(totals))
-        const isBad = isHighRate(status, rate)
-        const limit = DeliveryRates.percent(Alarm.LIMITS[status])
-        const note = Mode.isSimulated()
-          ? `Simulated. The limit is ${limit}.`
-          : isBad
-            ? `Too high: providers may reject mail above ${limit}.`
-            : `Healthy: below the limit of ${limit}.`
-        return (
-          <Figure key={status} name={title} note={note} isBad={isBad}>
+    <>
+      {Mode.isSimulated() ? undefined : high.length === 0 ? (
+        <p className="-mb-1 text-sm font-medium text-good">Healthy: few bounces and complaints.</p>
+      ) : (
+        <p className="-mb-1 text-sm font-medium text-bad">
+          {high.map(({ limit, rate, title }) => `${title} ${DeliveryRates.percent(rate)}, limit ${limit}. `)}
+          Providers may reject mail above it.
+        </p>
+      )}
+      <dl className="flex flex-wrap gap-x-10 gap-y-4">
+        <Figure
+          name="Recipients, 30 days"
+          note={
+            <Link to="/emails" search={{ search }} className="link">
+              View its emails
+            </Link>
+          }
+        >
+          {number.format(accepted)}
+        </Figure>
+        {rates.map(({ isBad, limit, rate, status, title }) => (
+          <Figure
+            key={status}
+            name={title}
+            note={`${Mode.isSimulated() ? "Simulated. " : ""}The limit is ${limit}.`}
+            isBad={isBad}
+          >
             {DeliveryRates.ended(totals) === 0 ? "–" : DeliveryRates.percent(rate)}
           </Figure>
-        )
-      })}
-    </dl>
+        ))}
+      </dl>
+    </>
   )
 }
 
