@@ -96,7 +96,7 @@ await inDashboard("what the dashboard says is true", (opened) => {
     const table = page.getByRole("table", { name: "Audit log" })
     await table.getByText("Template created").waitFor()
     await table.getByText("version: 1").waitFor()
-    await Browser.eventually(() => table.getByRole("link", { name: "Receipt" }).getAttribute("href")).toBe(
+    await Browser.eventually(() => table.getByRole("link", { name: "Receipt" }).first().getAttribute("href")).toBe(
       `/templates/${template.id}`,
     )
     await page.goto("/settings/audit?stream=inbound_route")
