@@ -61,6 +61,13 @@ await inDashboard("a phone", (opened) => {
     await page.getByRole("button", { name: "Domain actions" }).waitFor()
     assert.strictEqual(await middleOf("Domain actions"), await middleOf("acme.test"))
     await ContactSheet.shoot(page, "phone-domain")
+    // A finger needs 44 px, and a phone zooms into a field with letters below 16 px.
+    const back = await page.getByRole("link", { name: "Back to domains" }).boundingBox()
+    assert.isAtLeast(back?.height ?? 0, 44)
+    await page.goto("/suppressions")
+    await page.getByLabel("Search suppressions").waitFor()
+    const small = `[...document.querySelectorAll("input, select, textarea")].filter((each) => parseFloat(getComputedStyle(each).fontSize) < 16).length`
+    assert.strictEqual(await page.evaluate(small), 0)
     await page.goto(`/webhooks/${json.id}`)
     await page.getByText("Signature headers").waitFor()
     await ContactSheet.shoot(page, "phone-webhook")

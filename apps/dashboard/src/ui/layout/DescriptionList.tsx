@@ -11,7 +11,7 @@ export const DescriptionList = ({ items }: Props) => (
     {items
       .filter((item) => item !== false)
       .map(([name, value]) => (
-        <div key={name} className="contents">
+        <div key={name} className="contents max-sm:has-[.link]:*:py-1.5">
           <dt className="text-ink-3">{name}</dt>
           <dd className="min-w-0 break-words text-ink">{value}</dd>
         </div>
