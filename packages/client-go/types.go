@@ -93,9 +93,11 @@ type EmailMessage struct {
 	HTML string `json:"html,omitempty"`
 	// Plain text body; recommended
 	Text string `json:"text,omitempty"`
-	// Visible to all recipients; counts towards the recipient limit
+	// Visible to all recipients. An email has at most as many recipients as the plan allows, in `to`, `cc` and `bcc`
+	// together: 10 (Free), 50 (Starter), 50 (Growth), 100 (Business)
 	Cc []string `json:"cc,omitempty"`
-	// Hidden from all recipients; counts towards the recipient limit
+	// Hidden from all recipients. An email has at most as many recipients as the plan allows, in `to`, `cc` and `bcc`
+	// together: 10 (Free), 50 (Starter), 50 (Growth), 100 (Business)
 	Bcc []string `json:"bcc,omitempty"`
 	// Addresses for replies
 	ReplyTo []string `json:"reply_to,omitempty"`
@@ -594,9 +596,11 @@ type InboundReply struct {
 	HTML string `json:"html,omitempty"`
 	// Plain text body; recommended
 	Text string `json:"text,omitempty"`
-	// Visible to all recipients; counts towards the recipient limit
+	// Visible to all recipients. An email has at most as many recipients as the plan allows, in `to`, `cc` and `bcc`
+	// together: 10 (Free), 50 (Starter), 50 (Growth), 100 (Business)
 	Cc []string `json:"cc,omitempty"`
-	// Hidden from all recipients; counts towards the recipient limit
+	// Hidden from all recipients. An email has at most as many recipients as the plan allows, in `to`, `cc` and `bcc`
+	// together: 10 (Free), 50 (Starter), 50 (Growth), 100 (Business)
 	Bcc []string `json:"bcc,omitempty"`
 	// Addresses for replies
 	ReplyTo []string `json:"reply_to,omitempty"`
@@ -750,9 +754,11 @@ type TemplatedMessage struct {
 	To []string `json:"to"`
 	// That of the template by default
 	Subject string `json:"subject,omitempty"`
-	// Visible to all recipients; counts towards the recipient limit
+	// Visible to all recipients. An email has at most as many recipients as the plan allows, in `to`, `cc` and `bcc`
+	// together: 10 (Free), 50 (Starter), 50 (Growth), 100 (Business)
 	Cc []string `json:"cc,omitempty"`
-	// Hidden from all recipients; counts towards the recipient limit
+	// Hidden from all recipients. An email has at most as many recipients as the plan allows, in `to`, `cc` and `bcc`
+	// together: 10 (Free), 50 (Starter), 50 (Growth), 100 (Business)
 	Bcc []string `json:"bcc,omitempty"`
 	// Addresses for replies
 	ReplyTo []string `json:"reply_to,omitempty"`

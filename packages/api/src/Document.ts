@@ -9,6 +9,8 @@ import * as Suppressions from "./groups/Suppressions.ts"
 import * as DomainReports from "./schemas/DomainReports.ts"
 import * as Idempotency from "./schemas/Idempotency.ts"
 import * as Page from "./schemas/Page.ts"
+import * as Samples from "./Samples.ts"
+import * as TestKeys from "./TestKeys.ts"
 
 type Json = { [key: string]: unknown }
 
@@ -42,14 +44,6 @@ const EVERY_RESPONSE = {
   "X-Request-Id": "RequestId",
 } as const
 
-const MESSAGE = {
-  from: "Acme <hello@acme.test>",
-  to: ["ana@example.org"],
-  subject: "Your receipt",
-  html: "<p>Thank you, Ana.</p>",
-  tags: ["receipt"],
-}
-
 const ERROR = {
   error: {
     code: "invalid_request",
@@ -61,8 +55,8 @@ const ERROR = {
 }
 
 /**
- * Completes the OpenAPI document with what schemas cannot express: headers of every response, numbers in queries as
- * integers, limits of transformed fields, responses that may gain fields, and the type of batch items. Writes schemas in
+ * Completes the OpenAPI document with what schemas cannot express: headers of every response, examples of bodies, numbers in
+ * queries as integers, limits of transformed fields, responses that may gain fields, and the type of batch items. Writes schemas in
  * a form that code generators understand.
  */
 export const finish = (document: Record<string, unknown>): Record<string, unknown> => {
@@ -78,13 +72,14 @@ export const finish = (document: Record<string, unknown>): Record<string, unknow
   const parts = document["components"] as { schemas: Record<string, Json>; headers?: unknown }
   parts.headers = HEADERS
   const { Batch, EmailMessage, Error } = parts.schemas
-  if (EmailMessage !== undefined) EmailMessage["examples"] = [MESSAGE]
+  if (EmailMessage !== undefined) EmailMessage["examples"] = [Samples.BODIES["emails.send"]]
   if (Error !== undefined) Error["examples"] = [ERROR]
   const properties = Batch?.["properties"] as { emails: Json } | undefined
   if (properties !== undefined) properties.emails["items"] = SENDABLE
   const send = (document["paths"] as Record<string, Record<string, Json>>)["/v1/email/send"]?.["post"]
   if (send !== undefined)
     send["requestBody"] = { content: { "application/json": { schema: SENDABLE } }, required: true }
+  for (const operation of operationsOf(document)) addSample(operation)
   restrict(parts.schemas)
   const strict = schemasOfRequests(document)
   for (const [name, schema] of Object.entries(parts.schemas)) if (!strict.has(name)) open(schema)
@@ -102,14 +97,25 @@ const SENDABLE: Json = {
 const operationsOf = (document: Record<string, unknown>): ReadonlyArray<Json> =>
   Object.values(document["paths"] as Record<string, Record<string, Json>>).flatMap((each) => Object.values(each))
 
+const addSample = ({ operationId, requestBody }: Json): void => {
+  const media = (requestBody as { content: Record<string, Json> } | undefined)?.content["application/json"]
+  const sample = Table.at(Samples.BODIES, String(operationId))
+  if (media !== undefined && sample !== undefined) media["example"] = sample
+}
+
 /** Adds what the library leaves out of a field whose decoded form differs from the wire, and of the object around it. */
 const restrict = ({
   ApiKeyCreation,
   Attachment,
   DomainAddition,
   EmailMessage,
+  InboundReply,
   InboundTest,
+  TemplatedMessage,
 }: Record<string, Json>): void => {
+  // What a plan allows is less, and said in words.
+  for (const schema of [EmailMessage, InboundReply, TemplatedMessage])
+    if (schema !== undefined) for (const name of ["cc", "bcc"]) delete arrayOf(schema, name)["maxItems"]
   if (DomainAddition !== undefined) requireOne(DomainAddition, [["name"], ["domain"]])
   if (InboundTest !== undefined) requireOne(InboundTest, [["from", "to"], ["raw"]])
   if (Attachment !== undefined) Object.assign(fieldOf(Attachment, "content"), { pattern: BASE64 })
@@ -204,12 +210,20 @@ const BOUND: { readonly [R in BoundKeys.Rule]: string } = {
   caller: "",
 }
 
-/** Describes how the endpoint treats a bound key, from the table that the server applies. */
+const MODE: { readonly [R in TestKeys.Rule]: string } = {
+  "own mode": "",
+  "live only": " A test key is refused.",
+  "test only": " Needs a test key.",
+  caller: "",
+}
+
+/** Describes how the endpoint treats a bound key and a test key, from the tables that the server applies. */
 const describeRule = (operation: Json): void => {
   const [group = "", endpoint = ""] = String(operation["operationId"]).split(".")
   // Endpoints outside /v1 need no key.
   if (!Object.hasOwn(BoundKeys.RULES, group)) return
-  operation["description"] = `${String(operation["description"])}${BOUND[BoundKeys.ruleOf(group, endpoint)]}`
+  operation["description"] =
+    `${String(operation["description"])}${MODE[TestKeys.ruleOf(group, endpoint)]}${BOUND[BoundKeys.ruleOf(group, endpoint)]}`
 }
 
 /** Only a path with an id can name a missing object, and the sandbox is missing while mail is really sent. */

@@ -158,9 +158,11 @@ class EmailMessage(_EmailMessageRequired, total=False):
     html: Optional[str]
     # Plain text body; recommended
     text: Optional[str]
-    # Visible to all recipients; counts towards the recipient limit
+    # Visible to all recipients. An email has at most as many recipients as the plan allows, in `to`, `cc` and `bcc`
+    # together: 10 (Free), 50 (Starter), 50 (Growth), 100 (Business)
     cc: Optional[Union[str, List[str]]]
-    # Hidden from all recipients; counts towards the recipient limit
+    # Hidden from all recipients. An email has at most as many recipients as the plan allows, in `to`, `cc` and
+    # `bcc` together: 10 (Free), 50 (Starter), 50 (Growth), 100 (Business)
     bcc: Optional[Union[str, List[str]]]
     # Addresses for replies
     reply_to: Optional[Union[str, List[str]]]
@@ -677,9 +679,11 @@ class InboundReply(_InboundReplyFrom, total=False):
     html: Optional[str]
     # Plain text body; recommended
     text: Optional[str]
-    # Visible to all recipients; counts towards the recipient limit
+    # Visible to all recipients. An email has at most as many recipients as the plan allows, in `to`, `cc` and `bcc`
+    # together: 10 (Free), 50 (Starter), 50 (Growth), 100 (Business)
     cc: Optional[Union[str, List[str]]]
-    # Hidden from all recipients; counts towards the recipient limit
+    # Hidden from all recipients. An email has at most as many recipients as the plan allows, in `to`, `cc` and
+    # `bcc` together: 10 (Free), 50 (Starter), 50 (Growth), 100 (Business)
     bcc: Optional[Union[str, List[str]]]
     # Addresses for replies
     reply_to: Optional[Union[str, List[str]]]
@@ -854,9 +858,11 @@ class _TemplatedMessageRequired(_TemplatedMessageFrom):
 class TemplatedMessage(_TemplatedMessageRequired, total=False):
     # That of the template by default
     subject: Optional[str]
-    # Visible to all recipients; counts towards the recipient limit
+    # Visible to all recipients. An email has at most as many recipients as the plan allows, in `to`, `cc` and `bcc`
+    # together: 10 (Free), 50 (Starter), 50 (Growth), 100 (Business)
     cc: Optional[Union[str, List[str]]]
-    # Hidden from all recipients; counts towards the recipient limit
+    # Hidden from all recipients. An email has at most as many recipients as the plan allows, in `to`, `cc` and
+    # `bcc` together: 10 (Free), 50 (Starter), 50 (Growth), 100 (Business)
     bcc: Optional[Union[str, List[str]]]
     # Addresses for replies
     reply_to: Optional[Union[str, List[str]]]

@@ -433,9 +433,9 @@ export type EmailMessage = {
   readonly html?: string | null
   /** Plain text body; recommended */
   readonly text?: string | null
-  /** Visible to all recipients; counts towards the recipient limit */
+  /** Visible to all recipients. An email has at most as many recipients as the plan allows, in `to`, `cc` and `bcc` together: 10 (Free), 50 (Starter), 50 (Growth), 100 (Business) */
   readonly cc?: string | ReadonlyArray<string> | null
-  /** Hidden from all recipients; counts towards the recipient limit */
+  /** Hidden from all recipients. An email has at most as many recipients as the plan allows, in `to`, `cc` and `bcc` together: 10 (Free), 50 (Starter), 50 (Growth), 100 (Business) */
   readonly bcc?: string | ReadonlyArray<string> | null
   /** Addresses for replies */
   readonly reply_to?: string | ReadonlyArray<string> | null
@@ -670,9 +670,9 @@ export type InboundReply = {
   readonly html?: string | null
   /** Plain text body; recommended */
   readonly text?: string | null
-  /** Visible to all recipients; counts towards the recipient limit */
+  /** Visible to all recipients. An email has at most as many recipients as the plan allows, in `to`, `cc` and `bcc` together: 10 (Free), 50 (Starter), 50 (Growth), 100 (Business) */
   readonly cc?: string | ReadonlyArray<string> | null
-  /** Hidden from all recipients; counts towards the recipient limit */
+  /** Hidden from all recipients. An email has at most as many recipients as the plan allows, in `to`, `cc` and `bcc` together: 10 (Free), 50 (Starter), 50 (Growth), 100 (Business) */
   readonly bcc?: string | ReadonlyArray<string> | null
   /** Addresses for replies */
   readonly reply_to?: string | ReadonlyArray<string> | null
@@ -1537,9 +1537,9 @@ export type TemplatedMessage = {
   readonly subject?: string | null
   readonly html?: null
   readonly text?: null
-  /** Visible to all recipients; counts towards the recipient limit */
+  /** Visible to all recipients. An email has at most as many recipients as the plan allows, in `to`, `cc` and `bcc` together: 10 (Free), 50 (Starter), 50 (Growth), 100 (Business) */
   readonly cc?: string | ReadonlyArray<string> | null
-  /** Hidden from all recipients; counts towards the recipient limit */
+  /** Hidden from all recipients. An email has at most as many recipients as the plan allows, in `to`, `cc` and `bcc` together: 10 (Free), 50 (Starter), 50 (Growth), 100 (Business) */
   readonly bcc?: string | ReadonlyArray<string> | null
   /** Addresses for replies */
   readonly reply_to?: string | ReadonlyArray<string> | null

@@ -1,3 +1,4 @@
+import * as Plan from "@waybill/domain/account/Plan"
 import * as Acceptance from "@waybill/domain/email/Acceptance"
 import * as Address from "@waybill/domain/values/Address"
 import * as EmailEvent from "@waybill/domain/email/EmailEvent"
@@ -209,6 +210,12 @@ const nobody: Effect.Effect<Mailboxes, SchemaIssue.Issue> = Effect.flatMap(Copie
     : Effect.fail(new SchemaIssue.InvalidValue({ message: Checks.counted(1, Acceptance.MAX_TO, "addresses", 0) })),
 )
 
+const TOGETHER = `An email has at most as many recipients as the plan allows, in \`to\`, \`cc\` and \`bcc\` together: ${Object.values(
+  Plan.TERMS,
+)
+  .map(({ max_recipients, name }) => `${max_recipients} (${name})`)
+  .join(", ")}`
+
 /** A message to send. Checks only what the request alone decides. */
 const Message = Schema.Struct({
   from: Address.Mailbox.annotate({ description: "The domain must be a verified domain of the account" }),
@@ -222,8 +229,8 @@ const Message = Schema.Struct({
   }),
   html: optional(Schema.String, "HTML body. Without `text`, a text part is derived from it"),
   text: optional(Schema.String, "Plain text body; recommended"),
-  cc: optionalMailboxes(MAX_COPIES, "Visible to all recipients; counts towards the recipient limit"),
-  bcc: optionalMailboxes(MAX_COPIES, "Hidden from all recipients; counts towards the recipient limit"),
+  cc: optionalMailboxes(MAX_COPIES, `Visible to all recipients. ${TOGETHER}`),
+  bcc: optionalMailboxes(MAX_COPIES, `Hidden from all recipients. ${TOGETHER}`),
   reply_to: optionalMailboxes(MAX_REPLY_TO, "Addresses for replies"),
   headers: optional(MessageHeaders, "Custom headers, except those that the service writes"),
   tags: optional(

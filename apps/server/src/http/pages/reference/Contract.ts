@@ -30,7 +30,7 @@ export interface Parameter {
   readonly schema: Schema
 }
 
-type Content = Readonly<Record<string, { readonly schema: Schema }>>
+type Content = Readonly<Record<string, { readonly schema: Schema; readonly example?: object }>>
 
 export interface Schema {
   readonly $ref?: string

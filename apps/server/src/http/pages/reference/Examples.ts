@@ -48,8 +48,6 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
   url: "https://example.org/hooks",
   value: "v=DKIM1; k=rsa; p=MIIBIjANBg…",
 }
-/** Fields without which a message or a template says nothing. */
-const BODY: ReadonlySet<string> = new Set(["subject", "html"])
 /** Values of the names in a path. */
 const PARTS: Readonly<Record<string, string | number>> = {
   attachment: "att_1",
@@ -61,11 +59,8 @@ const PARTS: Readonly<Record<string, string | number>> = {
 export const partOf = (contract: Contract, schema: Schema, name: string): string | number =>
   PARTS[name] ?? String(of(contract, schema, name))
 
-/**
- * Returns an example of a request: required fields, and those without which it would be empty. Of a response it has all
- * fields, and of those that may be `null` only what an example is given for.
- */
-export const of = (contract: Contract, schema: Schema, name = "", isResponse = false, depth = 0): unknown => {
+/** Returns an example with all fields; of those that may be `null`, only what an example is given for. */
+export const of = (contract: Contract, schema: Schema, name = "", depth = 0): unknown => {
   const resolved = resolve(contract, schema)
   const named = schema.$ref === undefined ? undefined : BY_NAME[nameOf(schema.$ref)]
   if (named !== undefined) return named
@@ -74,15 +69,16 @@ export const of = (contract: Contract, schema: Schema, name = "", isResponse = f
   if (resolved.const !== undefined) return resolved.const
   if (resolved.enum !== undefined) return resolved.enum[0]
   const choices = resolved.anyOf ?? resolved.oneOf ?? []
-  if (isResponse && choices.some(({ type }) => type === "null")) return null
+  if (choices.some(({ type }) => type === "null")) return null
   const [first] = alternatives(contract, resolved)
-  if (first !== undefined && first !== resolved) return of(contract, first, name, isResponse, depth + 1)
+  if (first !== undefined && first !== resolved) return of(contract, first, name, depth + 1)
   if (depth > MAX_DEPTH) return null
   switch (resolved.type) {
     case "object":
-      return objectOf(contract, resolved, isResponse, depth)
+      return objectOf(contract, resolved, depth)
     case "array": {
-      const value = BY_NAME[name] ?? of(contract, resolved.items ?? {}, name, isResponse, depth + 1)
+      const named = typeof BY_NAME[name] === "number" ? undefined : BY_NAME[name]
+      const value = named ?? of(contract, resolved.items ?? {}, name, depth + 1)
       return Array.isArray(value) ? value : [value]
     }
     case "integer":
@@ -108,16 +104,7 @@ const textOf = ({ format, pattern }: Schema, name: string): unknown => {
   return typeof value === "string" ? value : "…"
 }
 
-const objectOf = (
-  contract: Contract,
-  { properties = {}, required = [] }: Schema,
-  isResponse: boolean,
-  depth: number,
-): object => {
-  const names = Object.keys(properties)
-  const wanted = names.filter((name) => required.includes(name) || BODY.has(name))
-  const shown = isResponse ? names : wanted.length > 0 ? wanted : names.slice(0, 1)
-  return Object.fromEntries(
-    shown.map((name) => [name, of(contract, properties[name] ?? {}, name, isResponse, depth + 1)]),
+const objectOf = (contract: Contract, { properties = {} }: Schema, depth: number): object =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, property]) => [name, of(contract, property, name, depth + 1)]),
   )
-}

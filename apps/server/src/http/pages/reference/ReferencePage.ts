@@ -144,7 +144,7 @@ const answerOf = (contract: Contract, endpoint: ApiEndpoint): string => {
   const head = `<p class="status">${title}</p>`
   if (media === undefined) return head
   if (type !== "application/json") return `${head}<p>The answer is <code>${Html.escaped(type)}</code>.</p>`
-  const example = Examples.of(contract, media.schema, "", true)
+  const example = Examples.of(contract, media.schema)
   const code = Literal.write(Literal.JSON_TEXT, example)
   return codePanel({ code, language: "json", title, label: `Response: ${titleOf(endpoint)}` })
 }

@@ -29,7 +29,7 @@ const UNWRAPPED: ReadonlySet<string> = new Set([
   "templates.rollback",
 ])
 
-/** Returns an example of a call: what the endpoint requires, and the size of a page. */
+/** Returns an example of a call: the body that the contract shows, what the query requires, and the size of a page. */
 export const sampleCall = (contract: Contract, { method, operation, path }: ApiEndpoint): SampleCall => {
   const { operationId, parameters = [], requestBody, security = [] } = operation
   const parts = parameters
@@ -39,9 +39,8 @@ export const sampleCall = (contract: Contract, { method, operation, path }: ApiE
   const query = Object.fromEntries(
     paged.map(({ name, schema }) => [name, resolve(contract, schema).default ?? Examples.of(contract, schema, name)]),
   )
-  const schema = requestBody?.content["application/json"]?.schema
-  const body = schema === undefined ? undefined : Examples.of(contract, schema)
-  const given = UNWRAPPED.has(operationId) ? Object.values(body ?? {})[0] : body
+  const body = requestBody?.content["application/json"]?.example
+  const given: unknown = UNWRAPPED.has(operationId) ? Object.values(body ?? {})[0] : body
   const name = Table.at(RENAMED, operationId) ?? operationId.replace(/^inboundRoutes\./u, "inbound.routes.")
   return {
     method,
