@@ -128,8 +128,12 @@ const described =
   (description: string) =>
     schema.annotate({ description })
 
+/** The parameter of a kind: a text, or several. */
+type Encoded<K extends EmailFilter.Kind> = K extends "tags" | "pairs" ? ReadonlyArray<string> : string
+type SchemaOf<K extends EmailFilter.Kind> = Schema.Codec<EmailFilter.Values[K], Encoded<K>>
+
 /** Makes the schema of a filter of each kind. */
-const SCHEMAS = {
+const SCHEMAS: { readonly [K in EmailFilter.Kind]: (description: string) => SchemaOf<K> } = {
   address: described(Address.FromText),
   part: textUpTo(Address.MAX_ADDRESS_OCTETS),
   text: textUpTo(MAX_QUERY_CHARS),
@@ -155,10 +159,9 @@ const SCHEMAS = {
       parseEmailId,
       (id) => id,
     ),
-} satisfies { readonly [K in EmailFilter.Kind]: (description: string) => Schema.Codec<EmailFilter.Values[K], unknown> }
+}
 
 type Declared = typeof EmailFilter.ALL
-type SchemaOf<N extends EmailFilter.Name> = ReturnType<(typeof SCHEMAS)[Declared[N]["kind"]]>
 
 /** The filters of the email log, as parameters. */
 export const filters = Object.fromEntries(
@@ -166,4 +169,4 @@ export const filters = Object.fromEntries(
     const { description, kind } = EmailFilter.of(name)
     return [name, Schema.optionalKey<Schema.Top>(SCHEMAS[kind](description))]
   }),
-) as unknown as { readonly [N in EmailFilter.Name]: Schema.optionalKey<SchemaOf<N>> }
+) as unknown as { readonly [N in EmailFilter.Name]: Schema.optionalKey<SchemaOf<Declared[N]["kind"]>> }
