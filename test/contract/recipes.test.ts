@@ -90,6 +90,8 @@ afterAll(() => rmSync(copy, { recursive: true, force: true }))
 // The reminder that the page names.
 describe("the recipe of an event:", async () => {
   await load("test/domain/stream/domainEvent.test.ts")
+  // The test that the recipe ends with.
+  await load("test/server/http/suppressionNotes.test.ts")
 })
 
 plain("the recipes change files once, and the result compiles", { timeout: 180_000 }, () => {

@@ -1,3 +1,6 @@
+import type * as Email from "@waybill/domain/email/Email"
+import type * as Inbound from "@waybill/domain/inbound/Inbound"
+import type { DomainEvent } from "@waybill/domain/stream/DomainEvent"
 import * as Table from "@waybill/domain/values/Table"
 import { Effect } from "effect"
 import type { Stored } from "../log/RecordedEvents.ts"
@@ -20,23 +23,29 @@ const MAX_CHANGE_CHARS = 200
 /** Versions of a stream that are searched for the values before a change. */
 const MAX_SEARCHED = 1_000
 
-interface Kind {
+/** Events that the audit log may list. The log of mail shows those of mail. */
+type Listed = Exclude<DomainEvent, Email.Event | Inbound.Event>
+
+interface Kind<Field = string> {
   /** Fields of the event that a person set. */
-  readonly fields: ReadonlyArray<string>
+  readonly fields: ReadonlyArray<Field>
   /** Types of events whose newest, before this one, has the values that it replaced. */
-  readonly replaces: ReadonlyArray<string>
+  readonly replaces: ReadonlyArray<Listed["_tag"]>
   /** Values before the first event that names them. */
   readonly defaults?: Readonly<Record<string, unknown>>
 }
 
-const WEBHOOK = ["url", "events", "description", "format", "svix_headers", "include_raw"]
-const ROUTE = ["match", "action", "position", "enabled"]
-
-/** Events that change values. Others say by their type what they did. */
-const KINDS: Readonly<Record<string, Kind>> = {
-  WebhookUpdated: { fields: WEBHOOK, replaces: ["WebhookCreated", "WebhookUpdated"] },
+/** Events that change values. Those of `null` say by their type what they did. */
+const KINDS: { readonly [T in Listed["_tag"]]: Kind<keyof Extract<Listed, { readonly _tag: T }>> | null } = {
+  WebhookUpdated: {
+    fields: ["url", "events", "description", "format", "svix_headers", "include_raw"],
+    replaces: ["WebhookCreated", "WebhookUpdated"],
+  },
   WebhookDisabled: { fields: ["cause"], replaces: [] },
-  InboundRouteChanged: { fields: ROUTE, replaces: ["InboundRouteCreated", "InboundRouteChanged"] },
+  InboundRouteChanged: {
+    fields: ["match", "action", "position", "enabled"],
+    replaces: ["InboundRouteCreated", "InboundRouteChanged"],
+  },
   TemplateChanged: {
     fields: ["name", "alias", "description", "draft"],
     replaces: ["TemplateCreated", "TemplateChanged"],
@@ -66,14 +75,53 @@ const KINDS: Readonly<Record<string, Kind>> = {
   KeepingChanged: { fields: ["keeping"], replaces: ["KeepingChanged"] },
   LinksChanged: { fields: ["followed"], replaces: ["LinksChanged"], defaults: { followed: true } },
   AllowedHeadersChanged: { fields: ["names"], replaces: ["AllowedHeadersChanged"] },
+  AccountCreated: null,
+  AddressErased: null,
+  SendBatchChanged: null,
+  KeyRevoked: null,
+  MemberJoined: null,
+  MemberLinkMade: null,
+  MemberPasswordSet: null,
+  MemberFactorsRemoved: null,
+  MemberRemoved: null,
+  SuppressionRemoved: null,
+  WebhookCreated: null,
+  WebhookSecretRotated: null,
+  WebhookEnabled: null,
+  WebhookDeleted: null,
+  InboundRouteCreated: null,
+  InboundRouteDeleted: null,
+  DomainAdded: null,
+  DomainChecked: null,
+  DomainVerified: null,
+  DomainDegraded: null,
+  DomainFailed: null,
+  DkimRotated: null,
+  DkimActivated: null,
+  Ed25519Made: null,
+  Ed25519Activated: null,
+  Ed25519Suspended: null,
+  Ed25519Removed: null,
+  TrackingDomainRemoved: null,
+  DomainRemoved: null,
+  TemplateCreated: null,
+  TemplateArchived: null,
+  TestClockCreated: null,
+  TestClockAdvancing: null,
+  TestClockAdvanced: null,
+  TestClockReady: null,
+  TestClockReset: null,
+  TestClockDeleted: null,
 }
+
+const kindOf = (type: string) => Table.at<Kind | null>(KINDS, type) ?? undefined
 
 type Data = Readonly<Record<string, unknown>>
 
 /** Returns what the entries of a page changed, by the ids of their events. */
 export const of = Effect.fnUntraced(function* (sql: Sql, account_id: string, entries: ReadonlyArray<Audited>) {
-  const changing = entries.filter(({ type }) => Table.at(KINDS, type) !== undefined)
-  const replacing = changing.filter(({ type }) => (Table.at(KINDS, type)?.replaces.length ?? 0) > 0)
+  const changing = entries.filter(({ type }) => kindOf(type) !== undefined)
+  const replacing = changing.filter(({ type }) => (kindOf(type)?.replaces.length ?? 0) > 0)
   const rows = replacing.length === 0 ? [] : yield* before(sql, account_id, replacing)
   const former = new Map(rows.map(({ data, event_id }) => [event_id, data]))
   return new Map(changing.map((entry) => [entry.event_id, changesOf(entry, former.get(entry.event_id))]))
@@ -89,7 +137,7 @@ const before = (sql: Sql, account_id: string, entries: ReadonlyArray<Audited>) =
     ${Arrays.texts(entries.map(({ event_id }) => event_id))},
     ${Arrays.texts(entries.map(({ stream_id }) => stream_id))},
     ${Arrays.ints(entries.map(({ version }) => version))},
-    ${Arrays.texts(entries.map(({ type }) => Table.at(KINDS, type)?.replaces.join(" ") ?? ""))},
+    ${Arrays.texts(entries.map(({ type }) => kindOf(type)?.replaces.join(" ") ?? ""))},
     ${Arrays.texts(entries.map(({ data }) => (typeof data["user_id"] === "string" ? data["user_id"] : "")))}
   ) AS changed (event_id, stream_id, version, types, user_id)
   CROSS JOIN LATERAL (
@@ -101,7 +149,7 @@ const before = (sql: Sql, account_id: string, entries: ReadonlyArray<Audited>) =
   ) AS former`
 
 const changesOf = ({ data, type }: Audited, former: Data | undefined): ReadonlyArray<Change> => {
-  const { defaults = {}, fields } = Table.at(KINDS, type) ?? { fields: [] }
+  const { defaults = {}, fields } = kindOf(type) ?? { fields: [] }
   const [from, to] = [former ?? defaults, data].map(
     (values) => new Map(fields.flatMap((field) => textsOf(field, values[field]))),
   )
