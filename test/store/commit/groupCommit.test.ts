@@ -4,7 +4,6 @@ import type { Commit } from "@waybill/store/commit/Commit"
 import * as GroupCommit from "@waybill/store/commit/GroupCommit"
 import { makeDeps } from "@waybill/store/commit/EventStore"
 import * as StreamStateCache from "@waybill/store/streams/StreamStateCache"
-import { StreamTurns } from "@waybill/store/streams/StreamTurns"
 import type { Facts } from "@waybill/store/commit/BatchParts"
 import type { LogStorage, LogTransaction } from "@waybill/store/commit/LogStorage"
 import { AccountElsewhere, OutcomeUnknown, RowRejected, type StorageError } from "@waybill/store/postgres/StorageError"
@@ -82,7 +81,6 @@ const slowUnless = Effect.fnUntraced(function* (
     storage,
     kinds: { isOpen: () => true },
     cache: StreamStateCache.make(),
-    turns: new StreamTurns(),
   })
   // The end of the scope waits for batches under way.
   yield* Effect.addFinalizer(() => {

@@ -2,8 +2,6 @@ import { Clock, DateTime, Effect, Exit, Result } from "effect"
 import { answerKey, IDEMPOTENCY_TTL_MS, replay, type StoredAnswer } from "../idempotency/IdempotencyRef.ts"
 import * as StoredAnswers from "../idempotency/StoredAnswers.ts"
 import { type LoadedStreams, loadStreams } from "./loadStreams.ts"
-import type { TypedStreamRef } from "./readLongStream.ts"
-import type { StreamTurns } from "../streams/StreamTurns.ts"
 import { BatchWrites } from "./BatchWrites.ts"
 import { type CommitDeps, LeaseLost, type CommitOutcome, type PendingCommit } from "./Commit.ts"
 import type { AccountNeeds, Facts } from "./BatchParts.ts"
@@ -13,20 +11,12 @@ import type { StorageError } from "../postgres/StorageError.ts"
 import { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import type { Stored } from "../log/RecordedEvents.ts"
 
-/** A commit that waits until its long streams are read outside the batches, or until an earlier such commit is decided. */
-export interface SetAside {
-  readonly pending: PendingCommit
-  /** Long streams to read. */
-  readonly streams: ReadonlyArray<TypedStreamRef>
-  /** Number of the earlier commit. */
-  readonly behind: number | undefined
-}
-
 export interface BatchResult {
   readonly outcomes: ReadonlyMap<PendingCommit, CommitOutcome>
   /** Commits whose idempotency key another commit of the same batch has as well: the next batch finds its answer. */
   readonly duplicates: ReadonlyArray<PendingCommit>
-  readonly setAside: ReadonlyArray<SetAside>
+  /** Commits whose streams are too long for a batch and have to be read outside it. */
+  readonly setAside: ReadonlyArray<PendingCommit>
   readonly events: ReadonlyArray<Stored>
 }
 
@@ -53,7 +43,7 @@ export const attempt = Effect.fnUntraced(function* (
 
   const expires_at = DateTime.formatIso(DateTime.makeUnsafe(nowMillis + IDEMPOTENCY_TTL_MS))
   const writes = new BatchWrites(deps, streams, facts, { now, nowMillis, expires_at })
-  const decided = decideAll({ writes, facts, storedAnswers, long, turns: deps.turns }, batch)
+  const decided = decideAll({ writes, facts, storedAnswers, long }, batch)
   const { changedStreams, events, rows } = writes
   if (events.length > 0 || rows.of(StoredAnswers.part).length > 0) {
     writes.follow(changedStreams)
@@ -76,19 +66,16 @@ interface DecisionInput {
   readonly facts: Facts
   readonly storedAnswers: ReadonlyMap<string, StoredAnswer>
   readonly long: LoadedStreams["long"]
-  readonly turns: StreamTurns
 }
 
 const decideAll = (
-  { facts, long, storedAnswers, turns, writes }: DecisionInput,
+  { facts, long, storedAnswers, writes }: DecisionInput,
   batch: ReadonlyArray<PendingCommit>,
 ): Decided => {
   const outcomes = new Map<PendingCommit, CommitOutcome>()
   const duplicates: Array<PendingCommit> = []
-  const setAside: Array<SetAside> = []
-  const decided = new Set<number>()
-  // A commit that was set aside is behind later ones in the queue.
-  for (const pending of turns.isEmpty ? batch : batch.toSorted((one, other) => one.nth - other.nth)) {
+  const setAside: Array<PendingCommit> = []
+  for (const pending of batch) {
     const { idempotency, leases } = pending.commit
     const key = idempotency === undefined ? undefined : answerKey(idempotency)
     const storedAnswer = key === undefined ? undefined : storedAnswers.get(key)
@@ -97,37 +84,14 @@ const decideAll = (
       outcomes.set(pending, replay(idempotency, storedAnswer))
     else if (key !== undefined && writes.rows.at(StoredAnswers.part, key) !== undefined) duplicates.push(pending)
     else if (lostLease !== undefined) outcomes.set(pending, Exit.fail(new LeaseLost({ id: lostLease.id })))
-    else {
-      const aside = asideOf(pending, long, turns, decided)
-      if (aside !== undefined) setAside.push(aside)
-      else {
-        outcomes.set(pending, decide(writes, pending))
-        decided.add(pending.nth)
-      }
-    }
+    else if (needsAny(pending, long)) setAside.push(pending)
+    else outcomes.set(pending, decide(writes, pending))
   }
   return { outcomes, duplicates, setAside }
 }
 
-/** Returns how a commit is set aside; `undefined` for one that can be decided. */
-const asideOf = (
-  pending: PendingCommit,
-  long: LoadedStreams["long"],
-  turns: StreamTurns,
-  decided: ReadonlySet<number>,
-): SetAside | undefined => {
-  if (long.size === 0 && turns.isEmpty) return undefined
-  const { commit, nth } = pending
-  const streams = commit.streams.flatMap(({ aggregate, id, isNew }): ReadonlyArray<TypedStreamRef> =>
-    isNew === true ? [] : [{ account_id: commit.account_id, stream_id: id, aggregate }],
-  )
-  const keys = streams.map(streamKey)
-  const behind = turns.earliestBefore(nth, keys, decided)
-  const toRead = behind === undefined ? streams.filter((stream) => long.has(streamKey(stream))) : []
-  if (behind === undefined && toRead.length === 0) return undefined
-  turns.add(nth, keys)
-  return { pending, streams: toRead, behind }
-}
+const needsAny = ({ commit: { account_id, streams } }: PendingCommit, keys: ReadonlySet<string>): boolean =>
+  keys.size > 0 && streams.some(({ id }) => keys.has(streamKey({ account_id, stream_id: id })))
 
 /** Decides one commit. A decision or a fold that throws fails only its own caller. */
 const decide = (writes: BatchWrites, pending: PendingCommit): CommitOutcome => {

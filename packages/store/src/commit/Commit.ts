@@ -12,7 +12,6 @@ import type { EventKindsShape } from "../feed/EventKinds.ts"
 import type { Committed, IdempotencyKeyReused, IdempotencyRef } from "../idempotency/IdempotencyRef.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type { StreamStateCache } from "../streams/StreamStateCache.ts"
-import type { StreamTurns } from "../streams/StreamTurns.ts"
 import type { Facts, Needs } from "./BatchParts.ts"
 import type { PartRows } from "../log/BatchPart.ts"
 import type { Provenance } from "../log/Provenance.ts"
@@ -112,21 +111,16 @@ export interface Progress {
 export interface PendingCommit {
   readonly commit: AnyCommit<unknown, unknown>
   readonly provenance: Provenance
-  /** Number of the commit in the order of submission. */
-  readonly nth: number
   /** When the caller began to wait, on the steady clock. */
   readonly waitingSince: number
   readonly complete: (outcome: CommitOutcome) => void
   readonly progress: Progress
-  /** How often the commit was set aside because a stream was too long for a batch. */
-  readonly timesSetAside?: number
-  /** Long streams that were read for this commit outside the batches. */
-  readonly longStreams?: ReadonlyMap<string, StreamState>
+  /** Whether its streams were read outside the batches before, so that a batch reads all that is new, however much. */
+  readonly wasSetAside?: boolean
 }
 
 /** Dependencies of committing, beside the storage. */
 export interface CommitDeps {
   readonly kinds: EventKindsShape
   readonly cache: StreamStateCache
-  readonly turns: StreamTurns
 }

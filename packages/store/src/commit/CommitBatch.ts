@@ -1,5 +1,5 @@
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
-import { Cause, Effect, Option, Queue } from "effect"
+import { Cause, Effect, Option } from "effect"
 import type { AvailabilityShape } from "../availability/Availability.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import { away } from "../postgres/StoreUnavailable.ts"
@@ -24,8 +24,8 @@ const MAX_PAUSE_MS = 250
 
 export interface Deps extends CommitDeps {
   readonly storage: LogStorage
-  /** Commits that wait until their long streams are read. */
-  readonly setAside: Queue.Queue<BatchAttempt.SetAside>
+  /** Reads the streams of a commit outside the batches and submits it again, while others go on. */
+  readonly setAside: (pending: PendingCommit) => Effect.Effect<unknown>
   /** Runs when the batch is written and only its COMMIT is left. */
   readonly onWritten: Effect.Effect<unknown>
   readonly availability: AvailabilityShape
@@ -78,8 +78,8 @@ const complete = (deps: Deps, result: BatchAttempt.BatchResult) =>
     const { duplicates, events, outcomes, setAside } = result
     Metrics.batchCommitted(outcomes.size, events)
     for (const [pending, outcome] of outcomes) pending.complete(outcome)
-    for (const each of setAside) deps.turns.whenOver(each.behind, () => Queue.offerUnsafe(deps.setAside, each))
-    return duplicates.length === 0 ? Effect.void : commit(deps, duplicates)
+    const others = duplicates.length === 0 ? Effect.void : commit(deps, duplicates)
+    return setAside.length === 0 ? others : Effect.andThen(Effect.forEach(setAside, deps.setAside), others)
   })
 
 /** Chooses the recovery from how the transaction ended. */

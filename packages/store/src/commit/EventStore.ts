@@ -11,11 +11,9 @@ import * as PipelinedConnection from "../database/PipelinedConnection.ts"
 import { Replica } from "../feed/Replica.ts"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
 import * as ReadModels from "./ReadModels.ts"
-import { MAX_TIMES_SET_ASIDE } from "./loadStreams.ts"
 import { readLongStream } from "./readLongStream.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import * as StreamStateCache from "../streams/StreamStateCache.ts"
-import { StreamTurns } from "../streams/StreamTurns.ts"
 import * as BatchAttempt from "./BatchAttempt.ts"
 import {
   type AnyCommit,
@@ -165,7 +163,6 @@ export const makeDeps = (
 ): CommitDeps => ({
   kinds,
   cache: StreamStateCache.make(cacheLimits),
-  turns: new StreamTurns(),
 })
 
 /**
@@ -179,12 +176,11 @@ export const appendInTransaction = Effect.fnUntraced(function* <A, E>(
   const pending: PendingCommit = {
     commit: commit as Commit<unknown, unknown>,
     provenance: yield* Provenance,
-    nth: 0,
     waitingSince: 0,
     complete: () => {},
     progress: { phase: "waiting" },
-    // No other batch follows for which the commit could be set aside: a long stream is read inside this transaction.
-    timesSetAside: MAX_TIMES_SET_ASIDE,
+    // No batch follows for which the commit could be set aside: a long stream is read inside this transaction.
+    wasSetAside: true,
   }
   const deps = makeDeps(undefined, yield* EventKinds)
   const { outcomes } = yield* BatchAttempt.attempt(deps, transaction, [pending])

@@ -1,16 +1,13 @@
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
-import { Cause, Clock, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
+import { Cause, Clock, Deferred, Effect, Exit, Fiber, type Scope, Semaphore } from "effect"
 import * as Availability from "../availability/Availability.ts"
 import { away, StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import * as Batcher from "@waybill/runtime/flow/Batcher"
 import { readLongStream } from "./readLongStream.ts"
-import type { StreamState } from "../streams/StreamState.ts"
-import type * as BatchAttempt from "./BatchAttempt.ts"
 import type { AnyCommit, CommitDeps, PendingCommit, Progress } from "./Commit.ts"
 import type { Committed } from "../idempotency/IdempotencyRef.ts"
 import * as CommitBatch from "./CommitBatch.ts"
 import type { LogStorage } from "./LogStorage.ts"
-import { streamKey } from "../log/StreamRef.ts"
 import { Provenance } from "../log/Provenance.ts"
 
 /** Maximum number of commits of a batch: enough to share the cost of a flush, few enough to keep a batch short. */
@@ -51,8 +48,6 @@ export const make = Effect.fnUntraced(function* (
   const availability = yield* Availability.here
   /** Number of commits in the batches under way. */
   let committing = 0
-  /** Number of commits that were submitted. */
-  let submitted = 0
   const commits = yield* Batcher.make<Committed<unknown>, unknown, PendingCommit>(
     {
       capacity: MAX_COMMITS_WAITING,
@@ -66,22 +61,12 @@ export const make = Effect.fnUntraced(function* (
     },
     closed,
   )
-  // Unbounded, because each commit set aside has a caller that already passed the bound of `commits`.
-  const setAside = yield* Queue.unbounded<BatchAttempt.SetAside>()
-  // Finalizers run in reverse order: this one when the batches under way have ended.
-  yield* Effect.addFinalizer(() =>
-    Effect.gen(function* () {
-      yield* commits.close
-      // The outcome of a commit moves those that waited behind it to the queue.
-      while (Queue.sizeUnsafe(setAside) > 0)
-        Batcher.completeAll(
-          (yield* Queue.clear(setAside)).map(({ pending }) => pending),
-          closed,
-        )
-    }),
-  )
-  for (let reader = 0; reader < LONG_STREAM_READERS; reader++)
-    yield* Effect.forkScoped(Effect.forever(readSetAside(deps, setAside, commits)))
+  // Finalizers run in reverse order: this one when the batches under way and the readers of long streams have ended.
+  yield* Effect.addFinalizer(() => Effect.map(commits.close, () => Batcher.completeAll(commits.uncompleted(), closed)))
+  const scope = yield* Effect.scope
+  const readers = Semaphore.makeUnsafe(LONG_STREAM_READERS)
+  const setAside = (pending: PendingCommit) =>
+    Effect.forkIn(Effect.flatMap(readers.withPermit(readStreams(deps, pending)), commits.resubmit), scope)
 
   const commitBatch = (batch: ReadonlyArray<PendingCommit>, onWritten: Effect.Effect<unknown>) => {
     const endWait = availability.waiting()
@@ -89,7 +74,6 @@ export const make = Effect.fnUntraced(function* (
       committing += batch.length
       return CommitBatch.commit({ ...deps, availability, onWritten, setAside }, batch)
     }).pipe(
-      Effect.onInterrupt(() => Effect.sync(() => Batcher.completeAll(batch, closed))),
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause)
           ? Effect.failCause(cause)
@@ -122,17 +106,14 @@ export const make = Effect.fnUntraced(function* (
       Effect.withFiber<Committed<A>, E | StoreUnavailable>((fiber) => {
         if (availability.problem() !== undefined) return Effect.fail(away())
         return commits.submit((complete) => {
-          const nth = ++submitted
           const progress: Progress = { phase: "waiting" }
           return {
             commit: commit as AnyCommit<unknown, unknown>,
             provenance: fiber.getRef(Provenance),
-            nth,
             waitingSince: MonotonicClock.millisOf(fiber.getRef(Clock.Clock)),
             progress,
             complete: (outcome) => {
               progress.phase = "answered"
-              deps.turns.remove(nth)
               complete(outcome)
             },
           }
@@ -179,28 +160,19 @@ const runBatchesWith = Effect.fnUntraced(function* (
   }
 })
 
-/**
- * Reads the long streams of one commit set aside, if any, and submits it again. An error of the read is ignored: the batch meets it
- * as well and handles it.
- */
-const readSetAside = (
-  deps: Deps,
-  setAside: Queue.Queue<BatchAttempt.SetAside>,
-  commits: Commits,
-): Effect.Effect<void> =>
-  Effect.uninterruptibleMask((restore) =>
-    Effect.gen(function* () {
-      const { pending, streams } = yield* restore(Queue.take(setAside))
-      const longStreams = new Map<string, StreamState>(pending.longStreams)
-      const timesSetAside = (pending.timesSetAside ?? 0) + (streams.length > 0 ? 1 : 0)
-      const read = Effect.forEach(streams, (stream) =>
-        Effect.map(readLongStream(deps, deps.storage.readStreams, stream), (state) =>
-          longStreams.set(streamKey(stream), state),
+/** Reads the streams of a commit outside the batches. An error is ignored: the batch meets it as well and handles it. */
+const readStreams = (deps: Deps, pending: PendingCommit): Effect.Effect<PendingCommit> => {
+  const { commit } = pending
+  const { account_id, streams } = commit
+  return Effect.forEach(streams, (stream) =>
+    stream.isNew === true
+      ? Effect.succeed(stream)
+      : Effect.map(
+          readLongStream(deps, deps.storage.readStreams, { ...stream, account_id, stream_id: stream.id }),
+          (known) => ({ ...stream, known }),
         ),
-      )
-      yield* restore(Effect.ignoreCause(read)).pipe(
-        Effect.andThen(restore(commits.resubmit({ ...pending, longStreams, timesSetAside }))),
-        Effect.onInterrupt(() => Effect.sync(() => pending.complete(closed))),
-      )
-    }),
+  ).pipe(
+    Effect.catchCause(() => Effect.succeed(streams)),
+    Effect.map((read) => ({ ...pending, commit: { ...commit, streams: read }, wasSetAside: true })),
   )
+}

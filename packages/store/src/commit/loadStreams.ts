@@ -7,9 +7,6 @@ import type { TypedStreamRef } from "./readLongStream.ts"
 import * as StreamState from "../streams/StreamState.ts"
 import type { StreamStateCache } from "../streams/StreamStateCache.ts"
 
-/** A commit that was set aside as often has its long streams read inside the batch, so that it cannot starve. */
-export const MAX_TIMES_SET_ASIDE = 3
-
 interface StreamToLoad extends TypedStreamRef {
   readonly cached: StreamState.StreamState
   /** Whether the stream is read to its end, however long it is. */
@@ -38,7 +35,7 @@ export const loadStreams = Effect.fnUntraced(function* (
       const rows = read.get(key) ?? []
       if (!StreamState.isContinuedBy(stream.cached, rows)) {
         cache.delete(key)
-        changed.set(key, { ...stream, cached: StreamState.initial(stream.aggregate) })
+        changed.set(key, { ...stream, cached: StreamState.initial(stream.aggregate), isReadWhole: false })
       } else if (rows.length > cache.maxStreamEvents && !stream.isReadWhole) long.add(key)
       else {
         const state = StreamState.advance(stream.cached, rows)
@@ -53,19 +50,18 @@ export const loadStreams = Effect.fnUntraced(function* (
 
 const streamsToLoad = (cache: StreamStateCache, batch: ReadonlyArray<PendingCommit>): Map<string, StreamToLoad> => {
   const toLoad = new Map<string, StreamToLoad>()
-  for (const { commit, timesSetAside = 0, longStreams } of batch) {
+  for (const { commit, wasSetAside = false } of batch) {
     for (const { aggregate, id, isNew, known } of commit.streams) {
       if (isNew === true) continue
       const ref = { account_id: commit.account_id, stream_id: id }
       const key = streamKey(ref)
       const other = toLoad.get(key)
-      // Each of these is read on from its last event, so the one that was read for this commit is taken first.
-      const cached = longStreams?.get(key) ?? other?.cached ?? cache.find(key, aggregate) ?? known
+      const found = other?.cached ?? cache.find(key, aggregate) ?? StreamState.initial(aggregate)
       toLoad.set(key, {
         ...ref,
         aggregate,
-        cached: cached ?? StreamState.initial(aggregate),
-        isReadWhole: timesSetAside >= MAX_TIMES_SET_ASIDE || other?.isReadWhole === true,
+        cached: known !== undefined && known.version > found.version ? known : found,
+        isReadWhole: wasSetAside || other?.isReadWhole === true,
       })
     }
   }
