@@ -308,6 +308,23 @@ layer(Database.layerFresh, { excludeTestServices: true })("while a long stream i
     }).pipe(Effect.scoped),
   )
 
+  it.effect("and rewritten meanwhile, it is read outside once more", () =>
+    Effect.gen(function* () {
+      const sql = yield* Sql
+      let reads = 0
+      const { change, group } = yield* held(({ readStreams }) => ({
+        readStreams: (ranges) =>
+          Effect.tap(readStreams(ranges), () =>
+            ++reads === 1
+              ? Effect.orDie(sql`UPDATE events SET data = data WHERE stream_id = ${ranges[0]?.stream_id ?? ""}`)
+              : Effect.void,
+          ),
+      }))
+      assert.strictEqual((yield* answerOf(group.submit(change)))[0], MAX_STREAM_EVENTS_IN_BATCH + 2)
+      assert.strictEqual(reads, 2)
+    }).pipe(Effect.scoped),
+  )
+
   it.effect("and grows too long again meanwhile, a batch reads what is new", () =>
     Effect.gen(function* () {
       let outgrown = 0

@@ -1,12 +1,13 @@
 import { Clock, DateTime, Effect, Exit, Result } from "effect"
 import { answerKey, IDEMPOTENCY_TTL_MS, replay, type StoredAnswer } from "../idempotency/IdempotencyRef.ts"
 import * as StoredAnswers from "../idempotency/StoredAnswers.ts"
-import { type LoadedStreams, loadStreams } from "./loadStreams.ts"
+import { loadStreams } from "./loadStreams.ts"
 import { BatchWrites } from "./BatchWrites.ts"
 import { type CommitDeps, LeaseLost, type CommitOutcome, type PendingCommit } from "./Commit.ts"
 import type { AccountNeeds, Facts } from "./BatchParts.ts"
 import type { LogTransaction } from "./LogStorage.ts"
 import { streamKey } from "../log/StreamRef.ts"
+import type { StreamState } from "../streams/StreamState.ts"
 import type { StorageError } from "../postgres/StorageError.ts"
 import { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import type { Stored } from "../log/RecordedEvents.ts"
@@ -32,7 +33,7 @@ export const attempt = Effect.fnUntraced(function* (
   const now = DateTime.formatIso(DateTime.makeUnsafe(nowMillis))
   const refs = batch.flatMap(({ commit }) => (commit.idempotency === undefined ? [] : [commit.idempotency]))
   // The three reads are sent together, in this order, and awaited once.
-  const [storedAnswers, { long, streams }, facts] = yield* Effect.all(
+  const [storedAnswers, streams, facts] = yield* Effect.all(
     [
       refs.length === 0 ? NO_ANSWERS : transaction.findAnswers(refs, now),
       loadStreams(deps, transaction, batch),
@@ -43,7 +44,7 @@ export const attempt = Effect.fnUntraced(function* (
 
   const expires_at = DateTime.formatIso(DateTime.makeUnsafe(nowMillis + IDEMPOTENCY_TTL_MS))
   const writes = new BatchWrites(deps, streams, facts, { now, nowMillis, expires_at })
-  const decided = decideAll({ writes, facts, storedAnswers, long }, batch)
+  const decided = decideAll({ writes, facts, storedAnswers, streams }, batch)
   const { changedStreams, events, rows } = writes
   if (events.length > 0 || rows.of(StoredAnswers.part).length > 0) {
     writes.follow(changedStreams)
@@ -65,11 +66,11 @@ interface DecisionInput {
   readonly writes: BatchWrites
   readonly facts: Facts
   readonly storedAnswers: ReadonlyMap<string, StoredAnswer>
-  readonly long: LoadedStreams["long"]
+  readonly streams: ReadonlyMap<string, StreamState>
 }
 
 const decideAll = (
-  { facts, long, storedAnswers, writes }: DecisionInput,
+  { facts, storedAnswers, streams, writes }: DecisionInput,
   batch: ReadonlyArray<PendingCommit>,
 ): Decided => {
   const outcomes = new Map<PendingCommit, CommitOutcome>()
@@ -84,14 +85,14 @@ const decideAll = (
       outcomes.set(pending, replay(idempotency, storedAnswer))
     else if (key !== undefined && writes.rows.at(StoredAnswers.part, key) !== undefined) duplicates.push(pending)
     else if (lostLease !== undefined) outcomes.set(pending, Exit.fail(new LeaseLost({ id: lostLease.id })))
-    else if (needsAny(pending, long)) setAside.push(pending)
+    else if (!hasStreams(pending, streams)) setAside.push(pending)
     else outcomes.set(pending, decide(writes, pending))
   }
   return { outcomes, duplicates, setAside }
 }
 
-const needsAny = ({ commit: { account_id, streams } }: PendingCommit, keys: ReadonlySet<string>): boolean =>
-  keys.size > 0 && streams.some(({ id }) => keys.has(streamKey({ account_id, stream_id: id })))
+const hasStreams = ({ commit: { account_id, streams } }: PendingCommit, read: DecisionInput["streams"]): boolean =>
+  streams.every(({ id, isNew }) => isNew === true || read.has(streamKey({ account_id, stream_id: id })))
 
 /** Decides one commit. A decision or a fold that throws fails only its own caller. */
 const decide = (writes: BatchWrites, pending: PendingCommit): CommitOutcome => {

@@ -13,20 +13,13 @@ interface StreamToLoad extends TypedStreamRef {
   readonly isReadWhole: boolean
 }
 
-export interface LoadedStreams {
-  readonly streams: ReadonlyMap<string, StreamState.StreamState>
-  /** Keys of streams that have more events than a batch reads. */
-  readonly long: ReadonlySet<string>
-}
-
-/** Loads the streams of a batch. */
+/** Loads the streams of a batch, except those that have more events than a batch reads. */
 export const loadStreams = Effect.fnUntraced(function* (
   { cache }: CommitDeps,
   transaction: LogTransaction,
   batch: ReadonlyArray<PendingCommit>,
-): Effect.fn.Return<LoadedStreams, StorageError> {
+): Effect.fn.Return<ReadonlyMap<string, StreamState.StreamState>, StorageError> {
   const streams = new Map<string, StreamState.StreamState>()
-  const long = new Set<string>()
   let toLoad = streamsToLoad(cache, batch)
   while (toLoad.size > 0) {
     const read = yield* transaction.readStreams([...toLoad.values()].map((stream) => rangeOf(cache, stream)))
@@ -35,9 +28,9 @@ export const loadStreams = Effect.fnUntraced(function* (
       const rows = read.get(key) ?? []
       if (!StreamState.isContinuedBy(stream.cached, rows)) {
         cache.delete(key)
+        // From its first event, it may be long again.
         changed.set(key, { ...stream, cached: StreamState.initial(stream.aggregate), isReadWhole: false })
-      } else if (rows.length > cache.maxStreamEvents && !stream.isReadWhole) long.add(key)
-      else {
+      } else if (rows.length <= cache.maxStreamEvents || stream.isReadWhole) {
         const state = StreamState.advance(stream.cached, rows)
         streams.set(key, state)
         if (stream.cached.version > 0) cache.advance(key, state, rows)
@@ -45,7 +38,7 @@ export const loadStreams = Effect.fnUntraced(function* (
     }
     toLoad = changed
   }
-  return { streams, long }
+  return streams
 })
 
 const streamsToLoad = (cache: StreamStateCache, batch: ReadonlyArray<PendingCommit>): Map<string, StreamToLoad> => {
