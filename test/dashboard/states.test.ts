@@ -224,6 +224,7 @@ await inBrowser("first steps and states of screens", (browser) => {
     await page.getByRole("img", { name: "Loading" }).waitFor()
     answer()
     await page.getByRole("heading", { level: 1, name: "Suppressions" }).waitFor()
+    assert.strictEqual(await page.getByRole("img", { name: "Loading" }).count(), 0)
     await page.unroute("**/v1/session")
   })
 
