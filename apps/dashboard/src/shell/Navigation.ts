@@ -115,7 +115,17 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
         icon: KeyRound,
         key: "k",
         scope: "admin",
-        keywords: ["rotate key", "revoke key", "api key", "which key", "key sent", "pause sending", "stop sending", "token", "smtp"],
+        keywords: [
+          "rotate key",
+          "revoke key",
+          "api key",
+          "which key",
+          "key sent",
+          "pause sending",
+          "stop sending",
+          "token",
+          "smtp",
+        ],
       },
       { name: "Members", to: "/settings/members", icon: Users, key: "m", scope: "admin" },
       {

@@ -77,7 +77,10 @@ export const Deliveries = ({ isEnabled, webhookId }: { readonly webhookId: strin
       >
         {(rows) => (
           <>
-            <div aria-hidden className={cx(COLUMNS, "h-9 border-b border-line text-xs font-medium text-ink-3 max-sm:hidden")}>
+            <div
+              aria-hidden
+              className={cx(COLUMNS, "h-9 border-b border-line text-xs font-medium text-ink-3 max-sm:hidden")}
+            >
               <span>Status</span>
               <span>Event</span>
               <span>Response</span>

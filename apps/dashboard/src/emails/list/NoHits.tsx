@@ -4,6 +4,10 @@ import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as RecipientPart from "@waybill/domain/search/RecipientPart"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import { SearchX } from "lucide-react"
+import { useHasScope } from "../../session/useHasScope.ts"
+import { Link } from "@tanstack/react-router"
+import type { EmailFilters } from "../search/EmailFilters.ts"
+import { SuppressAddress } from "./SearchActions.tsx"
 import * as EmailTotals from "../search/EmailTotals.ts"
 import * as Paths from "../../api/Paths.ts"
 import * as Queries from "../../api/Queries.ts"
@@ -55,6 +59,21 @@ const useOffers = (search: string, others: string | undefined, context: EmailSea
     .slice(0, MAX_OFFERS)
 }
 
+/** Other places in which an address may be, where no mail was sent to it. */
+const OfAddress = ({ address, filters }: { readonly address: string; readonly filters: EmailFilters }) => (
+  <>
+    <Link to="/requests" search={{ recipient: address }} className="link">
+      Refused requests
+    </Link>
+    {useHasScope("inbound:read") ? (
+      <Link to="/received" search={{ q: address }} className="link">
+        Received from it
+      </Link>
+    ) : undefined}
+    <SuppressAddress filters={filters} />
+  </>
+)
+
 /** Shown for a search that finds nothing. One for states says in which states the emails are that it finds without them. */
 export const NoHits = ({ context, onSearch, search }: Props) => {
   const others = SearchText.inAnyState(search)
@@ -75,13 +94,20 @@ export const NoHits = ({ context, onSearch, search }: Props) => {
       : ["these emails in any state", "All emails with your other filters were delivered."]
   const offers = useOffers(search, others, context)
   const areDelivered = !has_more && data.every(({ status }) => status === "delivered")
-  const advice = offers.length > 0 ? "With fewer filters there are emails." : "Change or clear the filters to see more."
+  const { filters: own } = EmailSearch.parse(search, context)
+  const address = Object.keys(own).length === 1 ? EmailSearch.soughtAddress(own) : undefined
+  const advice =
+    offers.length > 0
+      ? "With fewer filters there are emails."
+      : address === undefined
+        ? "Change or clear the filters to see more."
+        : "A request that is refused leaves no email."
   return (
     <EmptyState
       icon={<SearchX size={20} />}
-      title="No emails match your filters"
+      title={address === undefined ? "No emails match your filters" : `No mail to ${address}`}
       action={
-        <div className="flex flex-wrap justify-center gap-2">
+        <div className="flex flex-wrap items-center justify-center gap-x-4 gap-y-2 text-sm">
           {others === undefined || data.length === 0 ? undefined : (
             <Button onClick={() => onSearch(others)}>
               <UntrustedText text={`Show ${name} (${countByStatus(data, now)}${has_more ? ", and more" : ""})`} />
@@ -92,6 +118,7 @@ export const NoHits = ({ context, onSearch, search }: Props) => {
               <UntrustedText text={`${offer.name} (${EmailTotals.text(offer.total)})`} />
             </Button>
           ))}
+          {address === undefined ? undefined : <OfAddress address={address} filters={own} />}
         </div>
       }
     >

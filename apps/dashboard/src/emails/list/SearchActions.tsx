@@ -24,15 +24,25 @@ interface Props {
   readonly onClose: () => void
 }
 
+/** Suppresses the one address that a search names. */
+export const SuppressAddress = ({ filters }: { readonly filters: EmailFilters }) => {
+  const suppress = useSuppress()
+  const address = EmailSearch.soughtAddress(filters)
+  const suppression = useSuppressionOf(address, useHasScope("suppressions:write"))
+  return address === undefined || suppression !== null ? undefined : (
+    <Button small icon={<Ban size={13} />} onClick={() => suppress(address)}>
+      <span className="max-w-64 truncate">
+        Suppress <UntrustedText text={address} />
+      </span>
+    </Button>
+  )
+}
+
 /** Actions on all that a search finds: cancels emails that wait, and suppresses the one address that it names. */
 export const SearchActions = ({ filters, found, isAsked, load, onClose }: Props) => {
   const client = useQueryClient()
-  const suppress = useSuppress()
   const [action, setAction] = useState<Action>()
-  const canSuppress = useHasScope("suppressions:write")
   const canCancel = useHasScope("email:send") && isWaiting(filters)
-  const address = EmailSearch.soughtAddress(filters)
-  const suppression = useSuppressionOf(address, canSuppress)
   const ask = async () => setAction(Bulk.actionOf("cancel", await load()))
   const latest = useRef(ask)
   useEffect(() => {
@@ -47,13 +57,7 @@ export const SearchActions = ({ filters, found, isAsked, load, onClose }: Props)
   }
   return (
     <>
-      {address !== undefined && suppression === null ? (
-        <Button small icon={<Ban size={13} />} onClick={() => suppress(address)}>
-          <span className="max-w-64 truncate">
-            Suppress <UntrustedText text={address} />
-          </span>
-        </Button>
-      ) : undefined}
+      {found === undefined ? undefined : <SuppressAddress filters={filters} />}
       {canCancel && found !== undefined ? (
         <Button small icon={<CircleX size={13} />} onClick={() => void ask()}>
           Cancel {found}

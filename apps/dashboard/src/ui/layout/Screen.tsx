@@ -8,7 +8,8 @@ import { useTitle } from "./useTitle.ts"
 export const SCREEN = "mx-auto w-full max-w-[80rem] px-4 py-4 sm:px-8 sm:py-8"
 
 /** Way back to the list that a record belongs to. */
-export const BACK = "inline-flex items-center gap-1.5 rounded-md text-sm text-ink-2 hover:text-ink max-sm:-my-3 max-sm:min-h-11"
+export const BACK =
+  "inline-flex items-center gap-1.5 rounded-md text-sm text-ink-2 hover:text-ink max-sm:-my-3 max-sm:min-h-11"
 
 interface Back {
   readonly to: "/domains" | "/emails" | "/requests" | "/templates" | "/webhooks"
