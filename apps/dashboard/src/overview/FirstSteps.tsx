@@ -141,7 +141,7 @@ const Action = ({ hasSent, isDone, isNext, name }: ActionProps): ReactNode => {
           : "border-line-strong bg-raised hover:bg-hover",
       )}
     >
-      {name === "domain" ? "Add domain" : "Add webhook"}
+      {name === "domain" ? "Add domain" : "Create webhook"}
     </Link>
   )
 }

@@ -39,7 +39,7 @@ export const Requests = () => {
         </Button>
       }
       list={{ ...list, typed }}
-      search={["Search by path, request ID or recipient", "/v1/email/send, req_… or ana@example.org"]}
+      search={["Search by path, request ID or recipient", "Path, request ID or recipient"]}
       filters={<RequestFilterBar filter={list.filter} />}
       notice={<NotKept days={query.data?.pages[0]?.not_kept ?? []} />}
       query={query}
@@ -77,7 +77,7 @@ const columnsOf = (senderName: ReturnType<typeof useSenderName>): ReadonlyArray<
   },
   { name: "Status", cell: ({ status }) => <RequestStatus status={status} /> },
   {
-    name: "Sent by",
+    name: "By",
     wide: true,
     cell: (request) => <UntrustedText className="block max-w-52 truncate text-ink-2" text={senderName(request)} />,
   },

@@ -20,7 +20,7 @@ export const Plan = () => (
               <UsageMeter account={account} />
               <p className="mt-2 text-xs text-ink-3">
                 {account.livemode
-                  ? "Counted per recipient; canceled mail is refunded, up to as much as the plan has."
+                  ? "Counted per recipient. Canceled mail is taken off, at most as many recipients a month as the plan has."
                   : "Counted per recipient, and once more for each 16 KiB. Test mail does not count toward the plan."}{" "}
                 Resets on {resetDay.format(new Date(account.usage.resets_at))}.
               </p>

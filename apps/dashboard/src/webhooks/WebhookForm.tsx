@@ -91,7 +91,7 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
         }
         {...form.input("url")}
       />
-      <TextField label="Description" hint="Optional description." {...form.input("description")} />
+      <TextField label="Description" hint="Optional. Other screens name it so." {...form.input("description")} />
       <SelectField
         label="Format"
         hint="The payload of the requests. Choose another service for an endpoint that was written for it."
