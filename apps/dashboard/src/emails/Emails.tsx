@@ -2,6 +2,7 @@ import { type InfiniteData, useInfiniteQuery, type UseInfiniteQueryResult } from
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { Mail, TriangleAlert } from "lucide-react"
 import { type ReactNode, useMemo, useState } from "react"
+import * as Mode from "../api/Mode.ts"
 import type { Email, Page } from "../api/Records.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
@@ -104,7 +105,7 @@ export const Emails = () => {
       title="Emails"
       hint={
         chips.length > 0 || found === undefined ? (
-          "All emails and their delivery status."
+          `All emails of ${Mode.isTest() ? "test" : "live"} keys, and what became of them.`
         ) : (
           <p className="first-letter:uppercase">
             {found}

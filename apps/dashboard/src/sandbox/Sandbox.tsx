@@ -60,7 +60,12 @@ export const Sandbox = () => {
   return (
     <Screen
       title="Sandbox"
-      hint={<>Mail is kept here and never delivered. Deleted after {days === 1 ? "one day" : `${days} days`}.</>}
+      hint={
+        <>
+          What recipients would have got: mail is kept here and never delivered. Emails has its status. Deleted after{" "}
+          {days === 1 ? "one day" : `${days} days`}.
+        </>
+      }
       actions={
         rows.length === 0 || !canDelete ? undefined : (
           <Button icon={<Trash2 size={14} />} onClick={() => setEmptying(true)}>

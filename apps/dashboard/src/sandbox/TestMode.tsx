@@ -43,7 +43,8 @@ export const TestModeBanner = () => {
       className="flex flex-wrap items-center justify-center gap-x-3 gap-y-1 bg-warn-soft px-4 py-1.5 text-sm text-warn"
     >
       <p>
-        <strong className="font-semibold">Test mode.</strong> You see test mail, which never leaves this service.
+        <strong className="font-semibold">Test mode.</strong> You see mail of test keys, which never leaves this
+        service.
       </p>
       <Button small onClick={() => void setTest(false)}>
         Show live mail
