@@ -56,6 +56,7 @@ await inBrowser("sign-in", (browser) => {
     await page.getByLabel("Password").fill("not the password")
     await page.keyboard.press("Enter")
     await page.getByText("Incorrect email or password.").waitFor()
+    assert.strictEqual(await page.getByText("Details", { exact: true }).count(), 0)
     await page.getByLabel("Password").fill(instance.owner.password)
     await page.keyboard.press("Enter")
     await page.getByRole("heading", { level: 1, name: "Emails" }).waitFor()

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { Building2, Fingerprint } from "lucide-react"
 import { useState } from "react"
+import { ApiError } from "../api/ApiError.ts"
 import * as Auth from "../api/Auth.ts"
 import { instance } from "../api/instance.ts"
 import { Button } from "../ui/controls/Button.tsx"
@@ -24,6 +25,10 @@ const OIDC_ERRORS: Record<string, string> = {
   state_mismatch: "The sign-in timed out or was started in another browser. Try again.",
   state_not_found: "The sign-in timed out or was started in another browser. Try again.",
 }
+
+/** A refused password has no details that help. */
+const withoutDetails = (error: unknown): unknown =>
+  error instanceof ApiError && error.status === 401 ? new Error(error.message) : error
 
 export const SignIn = () => {
   const search = useSearch({ from: "/sign-in" })
@@ -70,7 +75,7 @@ export const SignIn = () => {
           required
           {...form.input("password")}
         />
-        <ErrorMessage error={error} />
+        <ErrorMessage error={withoutDetails(error)} />
         <Button type="submit" variant="primary" busy={form.isPending} className="h-9">
           Sign in
         </Button>
@@ -102,7 +107,7 @@ export const SignIn = () => {
       <p className="mt-6 mb-2 text-center text-xs text-ink-3">
         First sign-in? The password was printed when Waybill first started. Lost it? Run this there, with your address:
       </p>
-      <CopyField text="npx waybill users password owner@acme.test" label="Copy command" className="sm:-mx-5" />
+      <CopyField text="npx waybill users password owner@acme.test" label="Copy command" />
     </SignInLayout>
   )
 }

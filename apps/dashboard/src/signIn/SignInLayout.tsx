@@ -16,7 +16,7 @@ export const SignInLayout = ({ children, hint, title }: Props) => {
       <Logo size={36} />
       <h1 className="mt-5 text-xl font-semibold tracking-tight">{title}</h1>
       {hint === undefined ? undefined : <p className="mt-1 max-w-xs text-center text-sm text-ink-2">{hint}</p>}
-      <div className="mt-7 w-full max-w-xs">{children}</div>
+      <div className="mt-7 w-full max-w-sm">{children}</div>
     </main>
   )
 }
