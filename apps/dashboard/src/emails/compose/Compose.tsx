@@ -159,7 +159,12 @@ export const Compose = () => {
                 View suppression
               </Link>
             ) : undefined}
-            <TextField label="Subject" required {...form.input("subject")} />
+            <TextField
+              label="Subject"
+              required
+              {...form.input("subject")}
+              error={lacksRecipient && subject.trim() === "" ? "Enter a subject." : form.errorOf("subject")}
+            />
             <TextArea
               label="HTML"
               rows={7}
