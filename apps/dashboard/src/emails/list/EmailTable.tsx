@@ -37,7 +37,7 @@ interface Props {
 const COLUMNS =
   "grid grid-cols-[minmax(0,1fr)_auto] content-center items-center gap-x-3 gap-y-1.5 sm:gap-x-4 sm:grid-cols-[8.5rem_minmax(0,5fr)_minmax(0,6fr)_7.5rem]"
 /** With the name of the key, on screens with room for it. */
-const COLUMNS_WITH_KEY = "xl:grid-cols-[8.5rem_minmax(0,2fr)_minmax(10rem,3fr)_minmax(0,6.5rem)_7.5rem]"
+const COLUMNS_WITH_KEY = "xl:grid-cols-[8rem_minmax(0,5fr)_minmax(10rem,6fr)_minmax(0,6.5rem)_7rem]"
 
 /** Whether the screen is wide enough for one line a row. */
 const useIsWide = (): boolean =>
