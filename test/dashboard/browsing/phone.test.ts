@@ -161,6 +161,10 @@ await inDashboard("a phone", (opened) => {
       const row = page.getByRole("list", { name: "Emails" }).getByRole("link", { name: /Partly bounced/u })
       await row.getByText("bounced+who@customers.test").filter({ visible: true }).waitFor()
       await row.getByText("+1").filter({ visible: true }).waitFor()
+      // The address comes first, as in a wider list and in the sandbox.
+      const address = await row.getByText("bounced+who@customers.test").boundingBox()
+      const subject = await row.getByText("Two", { exact: true }).boundingBox()
+      assert.isBelow(address?.y ?? 0, subject?.y ?? 0)
       await row.click()
       const tabs = page.getByRole("tablist", { name: "Content" }).getByRole("tab")
       await tabs.last().waitFor()

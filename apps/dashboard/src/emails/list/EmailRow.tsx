@@ -27,28 +27,24 @@ export const EmailRow = ({ email, keyNames, parts, templateNames }: RowProps) =>
   const recipient = <Marked text={Hits.firstRecipient(email)} parts={parts.recipient} />
   return (
     <>
-      <span className="order-3 col-span-full flex min-w-0 items-center gap-2 sm:order-none sm:col-auto">
-        <span className="flex shrink-0 flex-col items-start gap-0.5 sm:min-w-0 sm:shrink">
-          <StatusBadge status={status} />
-          {reached === undefined ? undefined : (
-            <span
-              title={outcomesOf(email).join(" · ")}
-              className="hidden max-w-full truncate text-xs text-ink-3 sm:block"
-            >
-              {reached}
-            </span>
-          )}
-        </span>
-        <span className="min-w-0 truncate text-xs text-ink-3 sm:hidden">{recipient}</span>
-        <span className="-ml-1 shrink-0 text-xs text-ink-3 empty:hidden sm:hidden">{others}</span>
+      <span className="order-3 flex flex-col items-start gap-0.5 sm:order-none sm:min-w-0">
+        <StatusBadge status={status} />
+        {reached === undefined ? undefined : (
+          <span
+            title={outcomesOf(email).join(" · ")}
+            className="hidden max-w-full truncate text-xs text-ink-3 sm:block"
+          >
+            {reached}
+          </span>
+        )}
       </span>
-      <span className="hidden min-w-0 items-center gap-1.5 sm:flex">
+      <span className="order-1 col-span-2 flex min-w-0 items-center gap-1.5 sm:order-none sm:col-auto">
         <span className="truncate text-ink">{recipient}</span>
         <span className="shrink-0 rounded-md bg-hover px-1 text-xs text-ink-2 empty:hidden">{others}</span>
       </span>
       <span className="contents min-w-0 sm:block">
-        <span className="flex min-w-0 items-center gap-2">
-          <span className="min-w-0 truncate text-ink sm:text-ink-2">
+        <span className="order-4 col-span-2 flex min-w-0 items-center gap-2">
+          <span className="min-w-0 truncate text-ink-2 max-sm:text-xs">
             {email.subject === "" ? "No subject" : <Marked text={email.subject} parts={parts.subject} />}
           </span>
           {email.template === null ? undefined : (
@@ -87,7 +83,7 @@ export const EmailRow = ({ email, keyNames, parts, templateNames }: RowProps) =>
           )}
         </span>
       ) : undefined}
-      <span className="tabular text-right text-xs text-ink-3">
+      <span className="tabular order-2 text-right text-xs text-ink-3 sm:order-none">
         <SentTime email={email} status={status} />
       </span>
     </>

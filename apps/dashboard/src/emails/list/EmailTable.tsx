@@ -13,7 +13,7 @@ import { useKeyNames, useTemplateNames } from "../../session/Names.ts"
 const ROW_PX = 36
 /** A row with a second line: how many recipients got it, where a search found it, or why it did not arrive. */
 const TALL_ROW_PX = 48
-/** Rows of narrow screens have two lines: the subject, and below it the recipient and the status. */
+/** Rows of narrow screens have two lines: the recipient, and below it the status and the subject. */
 const NARROW_ROW_PX = 68
 /** A third line of narrow rows, which says where else a search found the email, or why it did not arrive. */
 const HIT_LINE_PX = 22
@@ -35,7 +35,7 @@ interface Props {
 }
 
 const COLUMNS =
-  "grid grid-cols-[minmax(0,1fr)_auto] content-center items-center gap-x-3 gap-y-1.5 sm:gap-x-4 sm:grid-cols-[8.5rem_minmax(0,5fr)_minmax(0,6fr)_7.5rem]"
+  "grid grid-cols-[auto_minmax(0,1fr)_auto] content-center items-center gap-x-3 gap-y-1.5 sm:gap-x-4 sm:grid-cols-[8.5rem_minmax(0,5fr)_minmax(0,6fr)_7.5rem]"
 /** With the name of the key, on screens with room for it. */
 const COLUMNS_WITH_KEY = "xl:grid-cols-[8rem_minmax(0,5fr)_minmax(10rem,6fr)_minmax(0,6.5rem)_7rem]"
 
