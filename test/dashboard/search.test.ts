@@ -50,6 +50,8 @@ await within("search and lists", (opened) => {
       ON CONFLICT (account_id, webhook_id) DO UPDATE SET since = EXCLUDED.since`)
     // The overview has read the keys before there was one more.
     await opened.tab.page.reload()
+    // A path that is opened before the dashboard runs is lost.
+    await opened.tab.page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
   }, TIMEOUT)
 
   /** Opens a path without loading the page again. */
