@@ -109,13 +109,8 @@ const restrict = ({
   Attachment,
   DomainAddition,
   EmailMessage,
-  InboundReply,
   InboundTest,
-  TemplatedMessage,
 }: Record<string, Json>): void => {
-  // What a plan allows is less, and said in words.
-  for (const schema of [EmailMessage, InboundReply, TemplatedMessage])
-    if (schema !== undefined) for (const name of ["cc", "bcc"]) delete arrayOf(schema, name)["maxItems"]
   if (DomainAddition !== undefined) requireOne(DomainAddition, [["name"], ["domain"]])
   if (InboundTest !== undefined) requireOne(InboundTest, [["from", "to"], ["raw"]])
   if (Attachment !== undefined) Object.assign(fieldOf(Attachment, "content"), { pattern: BASE64 })

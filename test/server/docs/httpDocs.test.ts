@@ -68,6 +68,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     for (const part of ["waybill.emails.send({", '"string">&quot;queued&quot;', "at most 998 characters"])
       assert.include(send, part)
     assert.match(send, /<code>to<\/code> <span>string[^<]*<\/span> <strong>required</u)
+    // What a plan allows, and no larger bound beside it.
+    assert.match(
+      send,
+      /<code>cc<\/code> <span>[^<·]*<\/span><\/dt><dd>[^<]*<code>to<\/code>.*: 10 \(Free\), .*100 \(Business\)/u,
+    )
     // A body by a template needs neither of these two.
     assert.match(
       send,

@@ -87,10 +87,12 @@ export const descriptionOf = (contract: Contract, schema: Schema): string => {
 
 /** Returns the bounds of a value, and what it is if it is left out. */
 export const limitsOf = (contract: Contract, schema: Schema): ReadonlyArray<string> => {
+  // The description has the smaller bound of each plan.
+  const isOfPlan = schema.description?.includes("the plan allows") === true
   const bounds = partsOf(contract, schema).flatMap((each) => [
     range(each["minimum"], each["maximum"], ""),
     range(each["minLength"], each["maxLength"], " characters"),
-    range(each["minItems"], each["maxItems"], " items"),
+    isOfPlan ? "" : range(each["minItems"], each["maxItems"], " items"),
     range(undefined, each["maxProperties"], " pairs"),
     prefixOf(each["pattern"]),
     each.default === undefined ? "" : `default ${String(each.default)}`,

@@ -75,8 +75,6 @@ const WRITTEN = `
   ai agent, chatgpt, cursor
 /docs/operating/backup
   restore backup, backup restore, pg_dump, move to another server
-/docs/operating/cells
-  sharding
 /docs/operating/command-line#serve-several-accounts
   delete account, multi tenant, subaccounts, subaccount, customer, customers, tenants, workspaces, organizations
 /docs/operating/command-line#stop-the-service
@@ -129,6 +127,8 @@ const WRITTEN = `
   multiple workers
 /docs/scaling#choose-a-size
   memory usage, server size, how much memory
+/docs/scaling#grow-past-one-postgres
+  sharding
 /docs/scaling#estimate-the-cost-of-a-message
   cost, price, pricing
 /docs/sending#repeat-a-request-safely-idempotency
