@@ -11,6 +11,13 @@ type Case = readonly [method: string, path: string, body: unknown, at: string, n
 const VALUES: ReadonlyArray<Case> = [
   ["POST", "/v1/webhooks", { ...HOOK, events: ["email.sent", "email.open"] }, "events[1]", "email.opened"],
   ["POST", "/v1/webhooks", { ...HOOK, events: ["email.delivred"] }, "events[0]", "email.delivered"],
+  // States of recipients, and the names of other services.
+  ["POST", "/v1/webhooks", { ...HOOK, events: ["email.deferred"] }, "events[0]", "email.delivery_delayed"],
+  ["POST", "/v1/webhooks", { ...HOOK, events: ["SpamComplaint"] }, "events[0]", "email.complained"],
+  ["GET", "/v1/events?types=deferred", undefined, "types", "email.delivery_delayed"],
+  ["POST", "/v1/members", { email: "ana@example.org", role: "members" }, "role", "member"],
+  ["POST", "/v1/inbound/routes", { action: { type: "webhooks" } }, "action.type", "webhook"],
+  ["POST", "/v1/templates", { name: "t", kind: "layouts" }, "kind", "layout"],
   ["POST", "/v1/webhooks", { ...HOOK, format: "Resend" }, "format", "resend"],
   ["POST", "/v1/email/send/batch", { emails: [MESSAGE], mode: "permisive" }, "mode", "permissive"],
   ["POST", "/v1/api-keys", { name: "k", scopes: ["email:sends"] }, "scopes[0]", "email:send"],

@@ -77,6 +77,11 @@ const FAULTS: ReadonlyArray<readonly [line: string, error: string, help?: string
     '--types does not take "email.bounce": did you mean email.bounced?',
     "waybill listen",
   ],
+  [
+    "trigger email.deferred",
+    '<type> does not take "email.deferred": did you mean email.delivery_delayed?',
+    "waybill trigger",
+  ],
   ["trigger email.bouncd", '<type> does not take "email.bouncd": did you mean email.bounced?', "waybill trigger"],
   [
     "trigger domain.degraded",

@@ -1,5 +1,6 @@
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
 import type { Detail } from "@waybill/domain/values/Refusal"
+import * as WebhookType from "@waybill/domain/webhook/WebhookType"
 import { nearestName } from "@waybill/domain/values/nearestName"
 
 /** Most known names that an error lists if none is near the unknown one; more than the largest schema of a request has. */
@@ -39,9 +40,13 @@ export const describe = (
   }
 }
 
-/** Returns the error of a value that is near to one of the known ones, and repeats it; `undefined` if it is near to none. */
+/**
+ * Returns the error of a value that is near to one of the known ones, and repeats it; `undefined` if it is near to none.
+ * Types of events are also known by other names.
+ */
 export const suggest = (value: string, known: ReadonlyArray<string>): string | undefined => {
-  const nearest = nearestName(value, known)
+  const type = known.includes("email.delivered") ? WebhookType.nearestType(value) : undefined
+  const nearest = type !== undefined && known.includes(type) ? type : nearestName(value, known)
   return nearest === undefined
     ? undefined
     : `is "${printable(value)}", which is not known; did you mean \`${nearest}\`? Known are ${known.slice(0, MAX_LISTED_NAMES).join(", ")}${known.length > MAX_LISTED_NAMES ? " and others" : ""}`

@@ -110,6 +110,6 @@ export const types = (description: string) =>
 
 /** Names the event type that is meant, or else all. */
 export const knownTypes = (unknown: string): string => {
-  const nearest = nearestName(unknown, WebhookType.WebhookType.literals)
+  const nearest = WebhookType.nearestType(unknown)
   return nearest === undefined ? `one of ${WebhookType.WebhookType.literals.join(", ")}` : `did you mean ${nearest}?`
 }
