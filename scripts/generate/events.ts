@@ -90,6 +90,23 @@ const WHEN: Readonly<Record<DomainEvent.PublicType, string>> = {
   "test_clock.deleted": "A test clock was deleted.",
 }
 
+/** State of the recipient or the object after an event, as records and searches name it. */
+const STATE: Partial<Record<DomainEvent.PublicType, string>> = {
+  "email.queued": "queued",
+  "email.sent": "sent",
+  "email.delivered": "delivered",
+  "email.delivery_delayed": "deferred",
+  "email.bounced": "bounced",
+  "email.complained": "complained",
+  "email.failed": "failed",
+  "email.suppressed": "suppressed",
+  "email.canceled": "canceled",
+  "domain.created": "pending",
+  "domain.verified": "verified",
+  "domain.degraded": "degraded",
+  "domain.failed": "failed",
+}
+
 const EMAIL = {
   message_id: "<msg_01m7ynaym0e008000000000001@acme.test>",
   from: "Acme <hi@acme.test>",
@@ -133,9 +150,20 @@ const payloadOf = (type: DomainEvent.PublicType): string => {
   return JSON.stringify(shown)
 }
 
+const tableOf = (types: ReadonlyArray<DomainEvent.PublicType>): string => {
+  const hasStates = types.some((type) => STATE[type] !== undefined)
+  const head = ["event", "when", ...(hasStates ? ["state after it"] : [])]
+  const rows = types.map((type) => {
+    const state = STATE[type] === undefined ? "" : `\`${STATE[type]}\``
+    return [`\`${type}\``, WHEN[type], ...(hasStates ? [state] : [])]
+  })
+  const lines = [head, ...rows].map((cells) => `| ${cells.join(" | ")} |`)
+  return lines.toSpliced(1, 0, `|${head.map(() => "---|").join("")}`).join("\n")
+}
+
 const section = (title: string, types: ReadonlyArray<DomainEvent.PublicType>, how: string): ReadonlyArray<string> => [
   `## ${title}`,
-  ["| event | when |", "|---|---|", ...types.map((type) => `| \`${type}\` | ${WHEN[type]} |`)].join("\n"),
+  tableOf(types),
   how,
   ["```json", ...types.map(payloadOf), "```"].join("\n"),
 ]

@@ -48,6 +48,8 @@ describe("the pages", () => {
 
   it("have one for each event, written from the events: npm run generate events", () => {
     assert.strictEqual(readFileSync(events.FILE, "utf8"), events.written())
+    const delayed = pages.find(({ slug }) => slug === "events/email.delivery_delayed")?.markdown ?? ""
+    assert.include(delayed, "State after it: `deferred`.")
     for (const tag of DomainEvent.TAGS) assert.isTrue(slugs.has(`events/${DomainEvent.publicType(tag)}`), tag)
   })
 

@@ -169,7 +169,8 @@ const eventPages = (page: DocsPage): ReadonlyArray<DocsPage> =>
             const type = Markdown.nameOfRow(cells)
             const payload = section.split("\n").find((line) => line.includes(`"type":"${type}"`))
             if (type === undefined || payload === undefined || how?.kind !== "paragraph") return []
-            const body = `${cells[1] ?? ""} ${how.text}\n\n\`\`\`json\n${payload}\n\`\`\``
+            const state = cells[2] === undefined || cells[2] === "" ? "" : `State after it: ${cells[2]}. `
+            const body = `${cells[1] ?? ""} ${state}${how.text}\n\n\`\`\`json\n${payload}\n\`\`\``
             const markdown = Samples.eventPage(type, body)
             return [{ ...page, slug: `events/${type}`, title: type, markdown, isPart: true }]
           }),

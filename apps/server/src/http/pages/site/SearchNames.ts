@@ -58,6 +58,8 @@ const WRITTEN = `
   429, too many requests
 /docs/events
   list of events, event types, webhook events
+/docs/events/email.delivery_delayed
+  email.deferred, deferred event
 /docs/events/email.bounced
   bounce event, bounce webhook
 /docs/inbound
