@@ -232,6 +232,14 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     const begin = (title: string, many: number) => titles.slice(titles.indexOf(title)).slice(0, many)
     assert.deepStrictEqual(begin("Sending", 3), ["Sending", "Webhooks and events", "Inbound mail"])
     assert.deepStrictEqual(begin("Errors", 5), ["Errors", "Events", "Limits", "Concepts", "Architecture"])
+    // Pages for those who change Waybill are folded, and decisions are behind one of them.
+    assert.match(list, /<details class="group"><summary>Understand<\/summary>/u)
+    assert.notMatch(list, /\/docs\/decisions\//u)
+    const { text: decision } = yield* world.request("GET", "/docs/decisions/mail")
+    assert.match(
+      decision,
+      /<details class="group" open><summary>Understand<[^]*"\/docs\/decisions" aria-current="page"/u,
+    )
     for (const summary of matches(text.split("Understand:")[0] ?? "", /<dd>([^<]*)<\/dd>/gu))
       assert.notMatch(summary, /\bby a test\b|\ba test keeps\b|npm run generate/u)
   })

@@ -32,21 +32,23 @@ export interface Site {
 const link = (url: string, text: string, isCurrent = false): string =>
   `<a href="${Html.escaped(url)}"${isCurrent ? ' aria-current="page"' : ""}>${Html.escaped(text)}</a>`
 
+/** Pages of a group, without those that another one lists: parts of pages, and decisions. */
 const listed = (pages: ReadonlyArray<DocsPage>, group: Shelf): ReadonlyArray<DocsPage> =>
-  pages.filter((page) => page.group === group && !page.isPart)
+  pages.filter((page) => page.group === group && !page.isPart && !page.slug.startsWith("decisions/"))
 
 const navigation = ({ pages }: Site, slug: string): string => {
-  const isPart = pages.some((page) => page.slug === slug && page.isPart)
+  const current = pages.find((page) => page.slug === slug)
+  const isListed = current !== undefined && listed(pages, current.group).includes(current)
   return GROUPS.map((group) => {
     const items = listed(pages, group).map((page) => {
-      // A part is not listed; the page that lists it stands for it.
-      const isCurrent = slug === page.slug || (isPart && slug.startsWith(`${page.slug}/`))
+      // The page that lists another one stands for it.
+      const isCurrent = slug === page.slug || (!isListed && slug.startsWith(`${page.slug}/`))
       return `<li>${link(`/docs/${page.slug}`, page.title, isCurrent)}</li>`
     })
     const list = `<ul>${items.join("\n")}</ul>`
     if (items.length === 0) return ""
-    if (group !== "Frameworks") return `<h2>${group}</h2>\n${list}`
-    return `<details class="group"${slug.startsWith("quickstarts/") ? " open" : ""}><summary>${group}</summary>${list}</details>`
+    if (FOLDED[group] === undefined) return `<h2>${group}</h2>\n${list}`
+    return `<details class="group"${current?.group === group ? " open" : ""}><summary>${group}</summary>${list}</details>`
   }).join("\n")
 }
 
