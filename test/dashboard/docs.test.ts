@@ -174,7 +174,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
 
         // No silence where there is nothing: the note is seen, above near pages.
         await input.fill("zzzqq")
-        await page.locator("#note", { hasText: "No results for “zzzqq”. Near it:" }).waitFor()
+        await page.locator("#note", { hasText: "No results for “zzzqq”. These pages may help:" }).waitFor()
         await Browser.eventually(() => options.count()).toBe(3)
         for (const colorScheme of ["light", "dark"] as const)
           assert.deepStrictEqual(await violations(page, colorScheme), [], colorScheme)

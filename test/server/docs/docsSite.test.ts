@@ -201,10 +201,13 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       ["zzzqq", "/docs/start"],
     ] as const) {
       const { json } = yield* world.request("GET", `/docs/search.json?q=${query}`)
-      assert.deepStrictEqual([json.note, json.count], [`No results for “${query}”. Near it:`, 0])
+      assert.deepStrictEqual([json.note, json.count], [`No results for “${query}”. These pages may help:`, 0])
       assert.deepStrictEqual([json.places.length, json.places[0].url], [3, near])
       const { text } = yield* world.request("GET", `/docs/search?q=${query}`)
-      assert.include(text, `<p>No results for “${query}”. Near it:</p>\n<ol class="found"><li><a href="${near}">`)
+      assert.include(
+        text,
+        `<p>No results for “${query}”. These pages may help:</p>\n<ol class="found"><li><a href="${near}">`,
+      )
     }
   })
 

@@ -1,7 +1,6 @@
 import * as SearchDates from "@waybill/domain/search/SearchDates"
 import * as Table from "@waybill/domain/values/Table"
 import * as WebhookType from "@waybill/domain/webhook/WebhookType"
-import { nearestName } from "@waybill/domain/values/nearestName"
 import { Clock, DateTime, Duration, Effect, Option } from "effect"
 import { CliError, Flag } from "effect/cli"
 

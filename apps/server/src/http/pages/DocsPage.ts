@@ -2,9 +2,9 @@ import { Api } from "@waybill/api/Api"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { OpenApi } from "effect/http-api"
-import { DEFAULT_MAIL_PORT } from "../../settings/InboundSettings.ts"
+import * as InboundSettings from "../../settings/InboundSettings.ts"
 import { Instance, ReceivesMailAt } from "../../settings/Instance.ts"
-import { DEFAULT_SMTP_PORT } from "../../settings/MailSettings.ts"
+import * as MailSettings from "../../settings/MailSettings.ts"
 import { type Contract, groupsOf } from "./reference/Contract.ts"
 import * as ReferencePage from "./reference/ReferencePage.ts"
 import type { Ports } from "./reference/scriptOf.ts"
@@ -106,8 +106,8 @@ export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const text = yield* Effect.cached(Effect.sync(() => JSON.stringify(OpenApi.fromApi(Api))))
     const ports = new Map([
-      ...listening(DEFAULT_SMTP_PORT, (yield* Instance).submission),
-      ...listening(DEFAULT_MAIL_PORT, yield* ReceivesMailAt),
+      ...listening(MailSettings.DEFAULT_SMTP_PORT, (yield* Instance).submission),
+      ...listening(InboundSettings.DEFAULT_MAIL_PORT, yield* ReceivesMailAt),
     ])
     const documents = yield* Effect.cached(Effect.map(text, (json) => documentsOf(JSON.parse(json) as Contract, ports)))
     const page = (html: string, status = 200) =>

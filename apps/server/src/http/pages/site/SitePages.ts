@@ -142,7 +142,7 @@ const MAX_SUGGESTIONS = 8
 /** Returns what a reader must know of a result: that it has none, or that it is of other words than those asked for. */
 const noteOf = (query: string, { entries, mended, missing = [] }: SearchIndex.Found): string =>
   entries.length === 0
-    ? `No results for “${query}”. Near it:`
+    ? `No results for “${query}”. These pages may help:`
     : missing.length > 0
       ? `Nothing fits well: no page has ${missing.map((word) => `“${word}”`).join(" or ")}. With the other words:`
       : mended === undefined
