@@ -14,7 +14,7 @@ export const AccountRecord = Schema.Struct({
   object: Schema.Literal("account"),
   id: Id.AccountId,
   livemode: Schema.Boolean.annotate({ description: "False for a test key: usage and limits are those of test mail" }),
-  name: Schema.String,
+  name: Schema.String.annotate({ examples: ["Acme"] }),
   plan: Plan.Plan,
   created_at: at,
   inbound_domain: Schema.String.annotate({

@@ -20,7 +20,7 @@ const fields = {
   object: Schema.Literal("member"),
   id: Id.UserId,
   email: Schema.String,
-  name: Schema.String,
+  name: Schema.String.annotate({ examples: ["Ana"] }),
   role: Team.Role,
   status: Schema.Literals(["invited", "active"]),
   invited_at: at,

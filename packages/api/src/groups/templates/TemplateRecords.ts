@@ -27,7 +27,7 @@ export const fields = {
   id: Id.TemplateId,
   kind: State.TemplateKind,
   alias: Schema.NullOr(Schema.String),
-  name: Schema.String,
+  name: Schema.String.annotate({ examples: ["Receipt"] }),
   description: Schema.NullOr(Schema.String),
   status: Schema.Literals(["draft", "published", "archived"]),
   current_version: Schema.NullOr(Schema.Natural).annotate({ description: "The version that is sent" }),
@@ -36,6 +36,7 @@ export const fields = {
     description: "Whether the draft differs from the version that is sent; always before the first",
   }),
   missing_parts: Schema.Array(Schema.String).annotate({
+    examples: [[]],
     description: "Layouts and partials that the version that is sent uses, and that are not there: it cannot be sent",
   }),
   languages: Schema.Array(Schema.String).annotate({ description: "Languages of the draft besides its own" }),
