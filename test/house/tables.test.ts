@@ -68,3 +68,16 @@ it("graphile-worker is used by its functions, views and module, not by its priva
   const names = sources.filter(({ text }) => /graphile_worker\W+_private/u.test(text)).map(({ path }) => path)
   assert.deepStrictEqual(names, [])
 })
+
+/** Casts to a branded type of the domain, which a row should have beside its SQL. May only fall. */
+const CASTS = 17
+const CAST = /\bas (?:\w+\.)?(?:Address|DomainName|Status|Timestamp|\w+Id)\b(?! from)/gu
+
+it("rows have the types of the domain beside their SQL, and are not cast afterwards", () => {
+  const casts = sources
+    .filter(({ path }) => /^(?:packages\/store|apps\/server)\/src\//u.test(path))
+    .flatMap(({ path, text }) =>
+      [...text.replaceAll(/^import .*$/gmu, "").matchAll(CAST)].map(([cast]) => `${path}: ${cast}`),
+    )
+  assert.isAtMost(casts.length, CASTS, casts.join("\n"))
+})

@@ -177,9 +177,12 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
       const { state } = yield* World.history(yield* World.send(from))
       if (state._tag !== "Message") return assert.fail("no message")
       const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
-      assert.strictEqual(UnsubscribeLinks.unsubscribeUrl("http://127.0.0.1:3025", key)("acc_1", state), undefined)
+      assert.strictEqual(
+        UnsubscribeLinks.unsubscribeUrl("http://127.0.0.1:3025", key)(from.account_id, state),
+        undefined,
+      )
       assert.match(
-        UnsubscribeLinks.unsubscribeUrl(`${BASE}/`, key)("acc_1", state) ?? "",
+        UnsubscribeLinks.unsubscribeUrl(`${BASE}/`, key)(from.account_id, state) ?? "",
         /^https:\/\/mail\.acme\.test\/unsubscribe\/[0-9a-z-]+$/u,
       )
     })

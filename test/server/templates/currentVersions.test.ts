@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Sendable from "@waybill/api/schemas/send/Sendable"
 import { EMPTY } from "@waybill/domain/template/TemplateState"
-import type { AccountId } from "@waybill/domain/values/Id"
+import type { AccountId, TemplateId } from "@waybill/domain/values/Id"
 import { Effect, Result, Schema } from "effect"
 import * as Programs from "../../../apps/server/src/templates/Programs.ts"
 import * as Templating from "../../../apps/server/src/templates/Templating.ts"
@@ -75,7 +75,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a message of a template
 it.effect("A message is made of what a template sent last without asking the database", function* () {
   const account_id: AccountId = id("AccountId")
   const caches = Programs.make()
-  const current = { id: "tpl_1", kind: "template", archived: false, current: 2, parts: "" } as const
+  const current = { id: "tpl_1" as TemplateId, kind: "template", archived: false, current: 2, parts: "" } as const
   caches.current.set(`${account_id} hello`, current)
   const source = { ...EMPTY, text: "Hello" }
   Programs.keepSource(caches, `${account_id} tpl_1 2`, source)

@@ -1,3 +1,4 @@
+import type { Timestamp } from "@waybill/domain/values/Timestamp"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as Conservation from "@waybill/store/operations/Conservation"
 import * as Leases from "@waybill/store/outbox/Leases"
@@ -18,7 +19,7 @@ import * as Webhooks from "../../support/web/Webhooks.ts"
 const PROGRAM = fileURLToPath(new URL("program.ts", import.meta.url))
 
 const attempt = (status: number): WebhookDeliveries.Attempt => ({
-  at: "2026-11-21T09:00:00.000Z",
+  at: "2026-11-21T09:00:00.000Z" as Timestamp,
   url: "http://127.0.0.1/",
   address: "127.0.0.1",
   request_headers: {},

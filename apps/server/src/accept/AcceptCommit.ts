@@ -1,6 +1,5 @@
 import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import type * as DomainName from "@waybill/domain/values/DomainName"
-import type * as DomainStatus from "@waybill/domain/domain/DomainStatus"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Account from "@waybill/domain/account/Account"
 import * as UnsentMail from "@waybill/domain/email/UnsentMail"
@@ -185,8 +184,8 @@ const decide = (
       domain === undefined
         ? undefined
         : {
-            id: domain.id as Id.DomainId,
-            status: domain.status as DomainStatus.Status,
+            id: domain.id,
+            status: domain.status,
             tracking: domain.tracking ?? undefined,
           },
     sender:
@@ -194,7 +193,7 @@ const decide = (
         ? undefined
         : {
             domain: senderName,
-            status: view.facts.domain(account_id, senderName)?.status as DomainStatus.Status | undefined,
+            status: view.facts.domain(account_id, senderName)?.status,
           },
     tracks,
     key,

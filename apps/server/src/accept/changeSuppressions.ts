@@ -4,7 +4,6 @@ import type * as Id from "@waybill/domain/values/Id"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import type * as SuppressionState from "@waybill/domain/suppression/SuppressionState"
 import * as Text from "@waybill/domain/values/Text"
-import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { View } from "@waybill/store/commit/Commit"
 import { Clock, Effect, Result } from "effect"
 import * as NewIds from "../process/NewIds.ts"
@@ -86,7 +85,7 @@ const decide = (
   entries: ReadonlyArray<Checked>,
   { data: before, object, ...done }: SuppressionBatchAnswer,
 ) => {
-  const now = view.now as Timestamp.Timestamp
+  const now = view.now
   const counts = { ...done }
   const changed = new Map<string, Array<Suppression.Event>>()
   const data = entries.map((entry): SuppressionBatchEntry => {

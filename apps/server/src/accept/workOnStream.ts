@@ -22,7 +22,7 @@ export const workOnStream = <State, Event extends AnyEvent, E, A>(
     ...(options.needs === undefined ? {} : { needs: options.needs }),
     decide: (view) => {
       const state = view.state<State>(erased, id)
-      const now = view.now as Timestamp.Timestamp
+      const now = view.now
       const version = view.version(id)
       const decided = decide(now, view)(state)
       if (Result.isSuccess(decided)) {

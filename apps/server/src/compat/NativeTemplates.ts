@@ -11,7 +11,6 @@ import type { TemplateKind, TemplateLanguage } from "@waybill/domain/template/Te
 import * as Table from "@waybill/domain/values/Table"
 import * as Turn from "@waybill/runtime/flow/Turn"
 import * as Livemode from "@waybill/domain/account/Livemode"
-import type * as Id from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import { accountOf } from "../requests/accountOf.ts"
 import { Admitted } from "../requests/Admitted.ts"
@@ -94,7 +93,7 @@ export const updateAndPublish = (name: string, body: Names & Source, how: Public
 const MAX_RETRIES = 1
 
 /** The account whose templates a request means. Test mail is made of those of the live account. */
-export const owner = Effect.map(Admitted, (admitted) => Livemode.liveAccountOf(accountOf(admitted) as Id.AccountId))
+export const owner = Effect.map(Admitted, (admitted) => Livemode.liveAccountOf(accountOf(admitted)))
 
 export const archive = (name: string) => Native.remove(Native.path`/v1/templates/${name}`)
 

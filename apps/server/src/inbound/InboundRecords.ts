@@ -42,13 +42,13 @@ const named = ({ address, name }: Arrived["to"][number]) => ({ address, name: na
 
 /** Makes records of the API of what the log says, with links to the files. */
 export const withLinks =
-  (links: AttachmentLinks.Links, account_id: string, results?: RouteResults.Results) =>
+  (links: AttachmentLinks.Links, account_id: AccountId, results?: RouteResults.Results) =>
   (mail: Arrived & Partial<InboundRecord>): InboundEmail => {
     const { attachments, ...record } = withoutLinks(mail, Livemode.isLive(account_id), results)
-    const { expires_at, urlOf } = links(account_id as AccountId, mail.inbound_id)
+    const { expires_at, urlOf } = links(account_id, mail.inbound_id)
     return { ...record, attachments: attachments.map((file, nth) => ({ ...file, url: urlOf(nth), expires_at })) }
   }
 
 /** `withLinks` for a client that has asked a host. `results` are those of the routes; without them, calls are pending. */
-export const presenter = (account_id: string, host: string | undefined, results?: RouteResults.Results) =>
+export const presenter = (account_id: AccountId, host: string | undefined, results?: RouteResults.Results) =>
   Effect.map(AttachmentLinks.linksFrom(host), (links) => withLinks(links, account_id, results))

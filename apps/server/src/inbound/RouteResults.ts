@@ -35,7 +35,7 @@ const countsOf = Effect.fnUntraced(function* (account_id: AccountId, ids: Readon
   const counts = new Map<EmailId, Readonly<Record<string, number>>>()
   for (const some of Array.chunksOf(ids, EMAILS_AT_ONCE))
     for (const [id, record] of yield* EmailLogRecord.find(sql, account_id, some))
-      counts.set(id as EmailId, record["recipient_counts"] as Readonly<Record<string, number>>)
+      counts.set(id, record["recipient_counts"] as Readonly<Record<string, number>>)
   return counts
 })
 

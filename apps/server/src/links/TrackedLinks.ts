@@ -56,7 +56,7 @@ export interface LinkSettings {
 type SendingDomain = Pick<DomainRecord, "tracking_domain" | "verified_at">
 
 export type Track = (
-  account_id: string,
+  account_id: AccountId,
   message: EmailState.AcceptedEmail,
   domain: SendingDomain | null,
 ) => TrackedHtml.Addresses | undefined
@@ -69,7 +69,7 @@ export const trackingOf =
   ({ base, customers, secretKey, stopped }: LinkSettings): Track =>
   (account_id, { accepted: { email_id, tracking } }, domain) => {
     if (base === undefined || tracking === undefined) return undefined
-    const mail = { account_id: account_id as AccountId, email_id }
+    const mail = { account_id, email_id }
     const linkBase = (customers ? trackingDomainUrl(domain) : undefined) ?? base.replace(/\/+$/u, "")
     return {
       open: tracking.opens

@@ -24,9 +24,9 @@ export const unsubscribeKeys = Effect.map(InstanceKey, (keyring) => keyring.deri
  */
 export const unsubscribeUrl =
   (base: string, secretKey: Uint8Array) =>
-  (account_id: string, { accepted: { email_id }, recipients }: EmailState.AcceptedEmail): string | undefined =>
+  (account_id: AccountId, { accepted: { email_id }, recipients }: EmailState.AcceptedEmail): string | undefined =>
     base.startsWith("https://") && recipients.length === 1
-      ? `${base.replace(/\/+$/u, "")}${Unsubscribe.PATH}${Unsubscribe.token(secretKey, { account_id: account_id as AccountId, email_id })}`
+      ? `${base.replace(/\/+$/u, "")}${Unsubscribe.PATH}${Unsubscribe.token(secretKey, { account_id, email_id })}`
       : undefined
 
 /**

@@ -70,7 +70,7 @@ const planOne = Effect.fnUntraced(function* (
   const warnings = problems.length > 0 ? [] : [...Warnings.ofSubject(kind, draft.subject), ...Warnings.ofSource(draft)]
   const result: Pushed = {
     alias,
-    id: (found?.record.id ?? null) as Id.TemplateId | null,
+    id: found?.record.id ?? null,
     action: found === undefined ? "created" : isChanged ? "changed" : isPublished ? "published" : "unchanged",
     changed_fields: found === undefined ? [] : changed_fields,
     version: isPublished ? (found?.record.versions ?? 0) + 1 : null,
@@ -79,7 +79,7 @@ const planOne = Effect.fnUntraced(function* (
     problems: problems.slice(0, TemplateSources.MAX_PROBLEMS),
     warnings,
   }
-  const existing = found === undefined ? undefined : { id: found.record.id as Id.TemplateId, version: found.version }
+  const existing = found === undefined ? undefined : { id: found.record.id, version: found.version }
   return { pushed: { ...template, kind, draft }, existing, publishes, isSent, result, isStale } satisfies Planned
 })
 

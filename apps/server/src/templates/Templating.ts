@@ -162,7 +162,7 @@ const make = Effect.fnUntraced(function* (account_id: Id.AccountId, found: Found
   return {
     message: { ...rest, from, subject, reply_to, html, text },
     used: {
-      id: current.id as Id.TemplateId,
+      id: current.id,
       version: number,
       locale: compiled.success.locale,
       ...(missing.length === 0 ? {} : { missing }),

@@ -1,5 +1,3 @@
-import type { AccountId } from "../values/Id.ts"
-
 /**
  * Test mail belongs to an account of its own, the test account. It has no record: its id is that of the live account as
  * a UUID of version 8 instead of 7. Every query is by account, so test mail is apart from live mail in all of them.
@@ -26,7 +24,7 @@ export const liveAccountOf = <Id extends string>(account_id: Id): Id =>
   isLive(account_id) ? account_id : otherAccountOf(account_id)
 
 /** Returns the account that holds the test mail of a live or test account. */
-export const testAccountOf = (account_id: AccountId): AccountId =>
+export const testAccountOf = <Id extends string>(account_id: Id): Id =>
   isLive(account_id) ? otherAccountOf(account_id) : account_id
 
 /** How much of the account a key works with: a test key reads and sends test mail only. */

@@ -1,8 +1,5 @@
-import type * as DomainName from "@waybill/domain/values/DomainName"
-import type * as Id from "@waybill/domain/values/Id"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
-import type * as Scope from "@waybill/domain/account/Scope"
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import * as Span from "@waybill/runtime/flow/Span"
 import * as Availability from "../availability/Availability.ts"
@@ -233,7 +230,7 @@ const rememberIfExhausted = (
 
 const verdictOf = (request: Request, row: AdmissionStatement.GroupRow, count: number): Verdict => {
   const standing = RateLimit.windowState(row.limit_count, count, row.now_ms)
-  const known = row.key_id === null ? null : keyOf(row)
+  const known = keyOf(row)
   const key = row.verdict === "valid" ? known : null
   if (count > row.limit_count) return rateLimited(key, request.bucket, row.limit_count, row.now_ms)
   if (key !== null) return { _tag: "Admitted", key, standing }
@@ -241,14 +238,12 @@ const verdictOf = (request: Request, row: AdmissionStatement.GroupRow, count: nu
   return { _tag: "Unauthorized", reason, standing, key: known }
 }
 
-const keyOf = (row: AdmissionStatement.GroupRow): AdmittedKey => ({
-  id: row.key_id as Id.ApiKeyId,
-  account_id:
-    row.mode === "test" ? Livemode.testAccountOf(row.account_id as Id.AccountId) : (row.account_id as Id.AccountId),
-  scopes: row.scopes as ReadonlyArray<Scope.Scope>,
-  domain: row.domain as DomainName.DomainName | null,
-  ...(row.test_clock === null ? {} : { test_clock: row.test_clock as Id.TestClockId }),
-})
+const keyOf = (row: AdmissionStatement.GroupRow): AdmittedKey | null => {
+  const { account_id, domain, key_id, mode, scopes, test_clock } = row
+  if (account_id === null || key_id === null || scopes === null) return null
+  const owner = mode === "test" ? Livemode.testAccountOf(account_id) : account_id
+  return { id: key_id, account_id: owner, scopes, domain, ...(test_clock === null ? {} : { test_clock }) }
+}
 
 const rateLimited = (
   key: AdmittedKey | null,

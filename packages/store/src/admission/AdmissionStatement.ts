@@ -1,5 +1,8 @@
 import type { Mode } from "@waybill/domain/account/Livemode"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
+import type { Scope } from "@waybill/domain/account/Scope"
+import type { DomainName } from "@waybill/domain/values/DomainName"
+import type * as Id from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as RateWindows from "./RateWindows.ts"
@@ -22,12 +25,12 @@ export interface RequestGroup {
 export interface GroupRow {
   readonly nth: number
   readonly verdict: "valid" | "unknown" | "revoked" | "expired" | "address_not_allowed"
-  readonly account_id: string | null
-  readonly key_id: string | null
-  readonly scopes: ReadonlyArray<string> | null
-  readonly domain: string | null
+  readonly account_id: Id.AccountId | null
+  readonly key_id: Id.ApiKeyId | null
+  readonly scopes: ReadonlyArray<Scope> | null
+  readonly domain: DomainName | null
   readonly mode: Mode | null
-  readonly test_clock: string | null
+  readonly test_clock: Id.TestClockId | null
   readonly window_name: string
   readonly limit_count: number
   /** Requests of the window including these; null when it was known to be exhausted and these were not counted. */

@@ -1,4 +1,5 @@
-import { Clock, DateTime, Effect, Exit, Result } from "effect"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Clock, Effect, Exit, Result } from "effect"
 import { answerKey, IDEMPOTENCY_TTL_MS, replay, type StoredAnswer } from "../idempotency/IdempotencyRef.ts"
 import * as StoredAnswers from "../idempotency/StoredAnswers.ts"
 import { loadStreams } from "./loadStreams.ts"
@@ -30,7 +31,7 @@ export const attempt = Effect.fnUntraced(function* (
   batch: ReadonlyArray<PendingCommit>,
 ): Effect.fn.Return<BatchResult, StorageError> {
   const nowMillis = yield* Clock.currentTimeMillis
-  const now = DateTime.formatIso(DateTime.makeUnsafe(nowMillis))
+  const now = Timestamp.fromMillis(nowMillis)
   const refs = batch.flatMap(({ commit }) => (commit.idempotency === undefined ? [] : [commit.idempotency]))
   // The three reads are sent together, in this order, and awaited once.
   const [storedAnswers, streams, facts] = yield* Effect.all(
@@ -42,7 +43,7 @@ export const attempt = Effect.fnUntraced(function* (
     { concurrency: "unbounded" },
   )
 
-  const expires_at = DateTime.formatIso(DateTime.makeUnsafe(nowMillis + IDEMPOTENCY_TTL_MS))
+  const expires_at = Timestamp.fromMillis(nowMillis + IDEMPOTENCY_TTL_MS)
   const writes = new BatchWrites(deps, streams, facts, { now, nowMillis, expires_at })
   const decided = decideAll({ writes, facts, storedAnswers, streams }, batch)
   const { changedStreams, events, rows } = writes

@@ -1,4 +1,5 @@
 import type * as Id from "@waybill/domain/values/Id"
+import type { Timestamp } from "@waybill/domain/values/Timestamp"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as StoredAnswers from "../idempotency/StoredAnswers.ts"
 import { newId } from "../streams/newId.ts"
@@ -12,7 +13,7 @@ import * as RecordedEvents from "../log/RecordedEvents.ts"
 
 /** Times that all rows of a batch share. */
 export interface BatchTime {
-  readonly now: string
+  readonly now: Timestamp
   readonly nowMillis: number
   /** When the answers to the idempotency keys of the batch expire. */
   readonly expires_at: string

@@ -7,6 +7,7 @@
 // | answered | keeps its outcome                | none: no transaction may make it take effect                          |
 
 import type { AccountId } from "@waybill/domain/values/Id"
+import type { Timestamp } from "@waybill/domain/values/Timestamp"
 import { Data, Effect, type Exit, type Result } from "effect"
 import type { EventKindsShape } from "../feed/EventKinds.ts"
 import type { Committed, IdempotencyKeyReused, IdempotencyRef } from "../idempotency/IdempotencyRef.ts"
@@ -27,7 +28,7 @@ export interface View {
   readonly state: <State>(aggregate: AnyAggregate & { readonly initial: State }, id: string) => State
   readonly version: (id: string) => number
   readonly facts: Facts
-  readonly now: string
+  readonly now: Timestamp
 }
 
 export interface Append {

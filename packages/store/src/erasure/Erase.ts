@@ -6,7 +6,6 @@ import * as Inbound from "@waybill/domain/inbound/Inbound"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Team from "@waybill/domain/account/Team"
-import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Result } from "effect"
 import * as RoutedClient from "../routing/RoutedClient.ts"
 import * as Reachable from "../routing/Reachable.ts"
@@ -205,10 +204,10 @@ const recordErasure = Effect.fnUntraced(function* (
     account_id: owner,
     streams: [{ aggregate: Account, id: owner }],
     decide: (view) =>
-      Result.map(
-        Account.recordErased(view.now as Timestamp.Timestamp, erased_as, counts)(view.state(Account, owner)),
-        (events) => ({ append: [{ aggregate: Account, id: owner, events }], answer: null }),
-      ),
+      Result.map(Account.recordErased(view.now, erased_as, counts)(view.state(Account, owner)), (events) => ({
+        append: [{ aggregate: Account, id: owner, events }],
+        answer: null,
+      })),
   }).pipe(
     // The account is there.
     Effect.catchTags({ AccountNotFound: Effect.die, NothingNew: Effect.die }),

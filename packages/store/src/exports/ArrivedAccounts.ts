@@ -1,5 +1,4 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
-import type { AccountId } from "@waybill/domain/values/Id"
 import { Duration, Effect } from "effect"
 import type { CellName } from "../routing/CellName.ts"
 import type { Sql } from "../postgres/Sql.ts"
@@ -49,4 +48,4 @@ export const isSame = Effect.fnUntraced(function* (home: Sql, { change, moving }
 
 /** The accounts that are in a cell, live and test. */
 export const modesOf = (cells: ReadonlyMap<string, CellName>, cell: CellName): ReadonlyArray<string> =>
-  [...cells].flatMap(([live, at]) => (at === cell ? [live, Livemode.testAccountOf(live as AccountId)] : []))
+  [...cells].flatMap(([live, at]) => (at === cell ? [live, Livemode.testAccountOf(live)] : []))

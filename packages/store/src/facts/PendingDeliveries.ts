@@ -101,7 +101,7 @@ const withCurrentState = Effect.fnUntraced(function* (
 })
 
 const loadMessages = Effect.fnUntraced(function* (sql: Sql, rows: ReadonlyArray<Leased>) {
-  const refs = rows.map(({ account_id, stream_id }) => ({ account_id: account_id as AccountId, stream_id }))
+  const refs = rows.map(({ account_id, stream_id }) => ({ account_id: account_id, stream_id }))
   const streams = yield* LogReads.readStreams(sql, refs)
   const messages = new Map<string, EmailState.AcceptedEmail>()
   const origins = new Map<string, Provenance.Provenance>()

@@ -1,5 +1,4 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
-import type { AccountId } from "@waybill/domain/values/Id"
 import { Context, Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { CellName } from "../routing/CellName.ts"
@@ -7,7 +6,7 @@ import * as MovedTables from "./MovedTables.ts"
 import type { Sql } from "../postgres/Sql.ts"
 
 /** An account and its test account. */
-const both = (live: string): ReadonlyArray<string> => [live, Livemode.testAccountOf(live as AccountId)]
+const both = (live: string): ReadonlyArray<string> => [live, Livemode.testAccountOf(live)]
 
 /** The directory of cells, for a connection to a cell on another server, and the cell's name there. */
 export interface Directory {

@@ -1,5 +1,4 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
-import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import * as RateWindows from "../admission/RateWindows.ts"
 import type { Sql } from "../postgres/Sql.ts"
@@ -12,7 +11,7 @@ export const copy = Effect.fnUntraced(function* (sql: Sql, account_id: string, f
     from,
     sql<{ readonly id: string }>`SELECT id FROM api_keys WHERE account_id = ${account_id}`,
   )
-  const owners = [...keys.map(({ id }) => id), account_id, Livemode.testAccountOf(account_id as AccountId)]
+  const owners = [...keys.map(({ id }) => id), account_id, Livemode.testAccountOf(account_id)]
   const windows = yield* inCell(
     from,
     sql<{ readonly bucket: string; readonly window_start: string; readonly count: number }>`

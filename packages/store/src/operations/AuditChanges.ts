@@ -1,6 +1,7 @@
 import type * as Email from "@waybill/domain/email/Email"
 import type * as Inbound from "@waybill/domain/inbound/Inbound"
 import type { DomainEvent } from "@waybill/domain/stream/DomainEvent"
+import type { Timestamp } from "@waybill/domain/values/Timestamp"
 import * as Table from "@waybill/domain/values/Table"
 import { Effect } from "effect"
 import type { Stored } from "../log/RecordedEvents.ts"
@@ -8,7 +9,7 @@ import * as Arrays from "../postgres/Arrays.ts"
 import type { Sql } from "../postgres/Sql.ts"
 
 /** An event of the audit log. */
-export type Audited = Omit<Stored, "account_id">
+export type Audited = Omit<Stored, "account_id" | "recorded_at"> & { readonly recorded_at: Timestamp }
 
 /** One field that a change set, as texts; `null` where it had no value, or the log does not say it. */
 export interface Change {

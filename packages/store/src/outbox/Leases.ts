@@ -1,6 +1,5 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
-import type { AccountId } from "@waybill/domain/values/Id"
 import { Duration, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Fragment } from "effect/sql/Statement"
@@ -79,7 +78,7 @@ const accountsMoving = Effect.gen(function* (): Effect.fn.Return<ReadonlySet<str
   const moving = yield* Databases.notToStart
   return moving.size === 0
     ? moving
-    : new Set([...moving].flatMap((account) => [account, Livemode.testAccountOf(account as AccountId)]))
+    : new Set([...moving].flatMap((account) => [account, Livemode.testAccountOf(account)]))
 })
 
 /** Lists the accounts that have ready rows. Costs one index lookup per account, however long its backlog is. */

@@ -1,7 +1,8 @@
 import * as Domain from "@waybill/domain/domain/Domain"
 import type * as DomainState from "@waybill/domain/domain/DomainState"
 import type { Tracking } from "@waybill/domain/domain/Tracking"
-import type { AccountId } from "@waybill/domain/values/Id"
+import type { Status } from "@waybill/domain/domain/DomainStatus"
+import type { AccountId, DomainId } from "@waybill/domain/values/Id"
 import { sendingDomains } from "../postgres/sendingDomains.ts"
 import { Effect, Option } from "effect"
 import * as Databases from "../routing/Databases.ts"
@@ -42,9 +43,9 @@ export const readModel = ReadModel.make({
 
 /** A sending domain as decisions see it. */
 interface DomainFact extends OfAccount {
-  readonly id: string
+  readonly id: DomainId
   readonly name: string
-  readonly status: string
+  readonly status: Status
   readonly tracking?: Tracking | null
 }
 

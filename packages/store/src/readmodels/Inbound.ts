@@ -132,9 +132,9 @@ export const known = Effect.fn("Inbound.known")(function* (account_id: string, r
   const sql = yield* Sql
   const emails = references.flatMap((reference) => Thread.emailOf(reference) ?? [])
   const rows = yield* sql<{
-    readonly email_id: string | null
+    readonly email_id: Id.EmailId | null
     readonly message_id: string | null
-    readonly thread_id: string | null
+    readonly thread_id: Id.ThreadId | null
   }>`
     SELECT id_of('msg', id) AS email_id, NULL AS message_id, NULL AS thread_id FROM email_log
     WHERE account_id = ${IdKey.of(account_id)}::uuid AND id = ANY(${emails.map(IdKey.of)}::uuid[])
@@ -142,10 +142,10 @@ export const known = Effect.fn("Inbound.known")(function* (account_id: string, r
     SELECT NULL, message_id, min(thread_id) FROM inbound
     WHERE account_id = ${account_id} AND message_id = ANY(${references}::text[]) GROUP BY message_id`
   return {
-    emails: new Set(rows.flatMap(({ email_id }) => (email_id === null ? [] : [email_id as Id.EmailId]))),
+    emails: new Set(rows.flatMap(({ email_id }) => (email_id === null ? [] : [email_id]))),
     threads: new Map(
       rows.flatMap(({ message_id, thread_id }) =>
-        message_id === null || thread_id === null ? [] : [[message_id, thread_id as Id.ThreadId] as const],
+        message_id === null || thread_id === null ? [] : [[message_id, thread_id] as const],
       ),
     ),
   } satisfies Thread.Known

@@ -1,6 +1,7 @@
 import type * as Id from "@waybill/domain/values/Id"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import * as Team from "@waybill/domain/account/Team"
+import type { Timestamp } from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import * as RateWindows from "../admission/RateWindows.ts"
 import * as Databases from "../routing/Databases.ts"
@@ -32,7 +33,7 @@ export interface ListedMember {
   readonly record: object
   readonly name: string
   readonly two_factor: boolean
-  readonly last_seen_at: string | null
+  readonly last_seen_at: Timestamp | null
 }
 
 /** Lists members with the data only sign-in has: chosen name, second factor, last activity. */

@@ -64,7 +64,7 @@ export const fact: BatchPart<
     if (accounts.length === 0) return []
     const rows = sql`
   SELECT c.account_id, c.id, c.record ->> 'now' AS now, c.removed FROM test_clocks c
-  WHERE c.account_id = ANY(${accounts.map((id) => Livemode.testAccountOf(id as AccountId))}::text[])
+  WHERE c.account_id = ANY(${accounts.map((id) => Livemode.testAccountOf(id))}::text[])
     AND c.id = ANY(ARRAY(
       SELECT unnest(${clocks.names}::text[])
       UNION SELECT ${PackedSql.field(sql, "e", "EmailQueued", "test_clock")}
@@ -93,7 +93,7 @@ export const timesOf = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ReadonlyMap<string, ClockFact>, StoreUnavailable, PgClient.PgClient> {
   // A webhook's calls belong to the live account, and clocks to the test account.
   const refs = rows.flatMap(({ account_id, clock }) =>
-    typeof clock === "string" ? [{ account_id: Livemode.testAccountOf(account_id as AccountId), clock }] : [],
+    typeof clock === "string" ? [{ account_id: Livemode.testAccountOf(account_id), clock }] : [],
   )
   if (refs.length === 0) return NO_CLOCKS
   const sql = yield* Sql

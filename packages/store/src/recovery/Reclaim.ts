@@ -1,6 +1,5 @@
 import * as Email from "@waybill/domain/email/Email"
 import * as EmailReport from "@waybill/domain/email/EmailReport"
-import type { AccountId } from "@waybill/domain/values/Id"
 import * as Recipient from "@waybill/domain/email/Recipient"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { DateTime, Duration, Effect, Metric, Random, Result } from "effect"
@@ -87,7 +86,7 @@ const LOST_PAUSES = Array.from({ length: MAX_LOST - 1 }, (_, i) => pauseAfter(i 
 
 const recordLost = Effect.fnUntraced(function* (row: Leased) {
   const store = yield* EventStore
-  const account_id = row.account_id as AccountId
+  const account_id = row.account_id
   if (row.attempt + 1 >= MIN_LOSSES_TO_PAUSE) yield* setPause(row)
   yield* store
     .transact({
@@ -123,13 +122,12 @@ export const clockNeeds = ({ clock }: Leased): Needs => (typeof clock === "strin
 
 /** Time of a commit: that of the row's test clock, if it lives on one. */
 export const timeOf = ({ facts, now }: View, { account_id, clock }: Leased): Timestamp.Timestamp =>
-  (typeof clock === "string" ? facts.clock(account_id as AccountId, clock)?.now : undefined) ??
-  (now as Timestamp.Timestamp)
+  (typeof clock === "string" ? facts.clock(account_id, clock)?.now : undefined) ?? now
 
 /** Sets the pause in the row only; it is not recorded in the log. */
 const setPause = Effect.fnUntraced(function* (row: Leased) {
   const store = yield* EventStore
-  const state = yield* store.state(Email, { account_id: row.account_id as AccountId, stream_id: row.stream_id })
+  const state = yield* store.state(Email, { account_id: row.account_id, stream_id: row.stream_id })
   const recipients = state._tag === "Message" ? state.recipients.filter(Recipient.isUnfinished) : []
   const times = 1 + recipients.reduce((max, { lost }) => Math.max(max, lost), 0)
   if (times < MIN_LOSSES_TO_PAUSE || times >= MAX_LOST) return

@@ -121,14 +121,14 @@ export const find = Effect.fn("RequestLog.find")(function* (account_id: string, 
 export const messagesOf = Effect.fn("RequestLog.messagesOf")(function* (account_id: string, call: Call) {
   const sql = yield* Sql
   const at = Id.timeOf(call.id)
-  const rows = yield* sql<{ readonly id: string }>`
+  const rows = yield* sql<{ readonly id: Id.EmailId }>`
     SELECT stream_id AS id FROM events
     WHERE account_id = ${account_id} AND version = 1
       AND stream_id >= ${Id.lowest("EmailId", at - CLOCK_SLACK_MS)}
       AND stream_id < ${Id.lowest("EmailId", at + call.duration_ms + CLOCK_SLACK_MS)}
       AND ${PackedSql.metaField(sql, "", "request_id")} = ${call.id}
     ORDER BY stream_id`
-  return rows.map(({ id }) => id as Id.EmailId)
+  return rows.map(({ id }) => id)
 })
 
 /** Returns the time of a call. */

@@ -1,5 +1,4 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
-import type { AccountId } from "@waybill/domain/values/Id"
 import { Context, Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import { type CellName, FIRST } from "./CellName.ts"
@@ -31,7 +30,7 @@ export const NONE: ReadonlySet<string> = new Set()
 export const isOwn = (sql: Client<unknown>, column: string): Effect.Effect<Fragment> =>
   Effect.map(StrayAccounts, (strays) => {
     if (strays.size === 0) return sql`true`
-    const accounts = [...strays].flatMap((live) => [live, Livemode.testAccountOf(live as AccountId)])
+    const accounts = [...strays].flatMap((live) => [live, Livemode.testAccountOf(live)])
     return sql`${sql.literal(column)} <> ALL(${accounts}::text[])`
   })
 

@@ -160,7 +160,7 @@ export const templatesUsed = Effect.fn("EmailStats.templatesUsed")(function* (
   ids: ReadonlyArray<string>,
 ) {
   const sql = yield* Sql
-  const rows = yield* sql<{ readonly tag: string; readonly hour: string }>`
+  const rows = yield* sql<{ readonly tag: string; readonly hour: Timestamp }>`
     WITH RECURSIVE tags AS (${everyTag(sql, account_id, ids.map(GroupTag.versions))})
     SELECT tags.tag, ${Iso.iso(sql, "last.hour")} AS hour FROM tags CROSS JOIN LATERAL (
       SELECT hour FROM email_stats

@@ -9,7 +9,7 @@ import * as StreamState from "../streams/StreamState.ts"
 
 /** A call, as far as it decides about its domain. */
 interface Call {
-  readonly account_id: string
+  readonly account_id: AccountId
   readonly event: {
     readonly stream: string
     readonly stream_id: string
@@ -22,7 +22,7 @@ interface Call {
 const rangeOf = ({ account_id, event }: Call): ReadonlyArray<StreamRange> => {
   if (event === null || event.stream !== "domain") return []
   const to = event.type === "DomainRemoved" ? event.version - 1 : event.version
-  return [{ account_id: account_id as AccountId, stream_id: event.stream_id, to }]
+  return [{ account_id, stream_id: event.stream_id, to }]
 }
 
 /** Adds the domain to calls about domains, which are rare. Each is read by itself, up to its own event. */

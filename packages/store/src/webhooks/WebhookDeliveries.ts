@@ -36,7 +36,7 @@ export const TEST_TYPE = "webhook.test"
 
 /** One call: its request and response. */
 export interface Attempt {
-  readonly at: string
+  readonly at: Timestamp
   readonly url: string
   readonly address: string | null
   readonly request_headers: Readonly<Record<string, string>>
@@ -153,7 +153,7 @@ export const call = (account_id: string, webhook_id: string, id: string, now: st
 
 /** Data of one call, read for many calls in one query. */
 export interface Dispatch {
-  readonly account_id: string
+  readonly account_id: Id.AccountId
   readonly id: string
   readonly webhook_id: string
   readonly event_id: string

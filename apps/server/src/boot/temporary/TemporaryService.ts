@@ -1,4 +1,3 @@
-import type { AccountId } from "@waybill/domain/values/Id"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import { Effect, Layer, type Redacted } from "effect"
 import * as Installation from "../service/Installation.ts"
@@ -22,8 +21,8 @@ export const run = (settings: Settings, postgres: Postgres["Service"], controls:
     meanwhile: Effect.gen(function* () {
       const [account] = yield* Accounts.list()
       if (account === undefined) return yield* Effect.die(new Error("the template has no account"))
-      const access = yield* TestAccess.create(account.id as AccountId)
-      controls.resetClock = yield* TestAccess.clockReset(account.id as AccountId, access.test_clock)
+      const access = yield* TestAccess.create(account.id)
+      controls.resetClock = yield* TestAccess.clockReset(account.id, access.test_clock)
       return { account_id: account.id, ...access }
     }),
     ready: (access) =>

@@ -74,6 +74,6 @@ export const liftLimits = Effect.gen(function* () {
   const { commit } = yield* EventStore
   const each = Account.MAX_GRANTED_PER_MINUTE
   const limits = { send: each, logs: each, other: each, monthly_emails: Account.MAX_GRANTED_MONTHLY }
-  const ref = { account_id: account.id as AccountId, stream_id: account.id }
+  const ref = { account_id: account.id, stream_id: account.id }
   yield* onlyUnavailable(commit(Account, ref, Account.changeLimits(yield* NewIds.now, limits)))
 })

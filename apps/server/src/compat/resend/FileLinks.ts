@@ -1,6 +1,6 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type { Refusal } from "@waybill/domain/values/Refusal"
-import type { AccountId, EmailId, InboundId } from "@waybill/domain/values/Id"
+import type { EmailId, InboundId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import * as AttachmentLinks from "../../links/AttachmentLinks.ts"
 import { accountOf } from "../../requests/accountOf.ts"
@@ -17,7 +17,7 @@ interface Mail {
 
 /** Makes the links to the files of a mail that a request has read. */
 export const of = Effect.fnUntraced(function* ({ id, livemode }: Mail, host: string | undefined) {
-  const account_id = accountOf(yield* Admitted) as AccountId
+  const account_id = accountOf(yield* Admitted)
   const links = yield* AttachmentLinks.linksFrom(host)
   return links(livemode ? Livemode.liveAccountOf(account_id) : Livemode.testAccountOf(account_id), id)
 })

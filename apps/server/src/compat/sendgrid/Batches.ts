@@ -2,7 +2,6 @@ import * as Account from "@waybill/domain/account/Account"
 import * as KeyLimits from "@waybill/domain/account/KeyLimits"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as SendBatch from "@waybill/domain/account/SendBatch"
-import type { AccountId } from "@waybill/domain/values/Id"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Schema } from "effect"
 import * as NewIds from "../../process/NewIds.ts"
@@ -36,7 +35,7 @@ const owner = Effect.gen(function* () {
   const admitted = yield* Admitted
   const domain = admitted !== undefined && "key" in admitted ? admitted.key.domain : null
   if (domain !== null) return yield* new KeyLimits.KeyBoundToDomain({ bound: domain, subject: "endpoint" })
-  const account_id = accountOf(admitted) as AccountId
+  const account_id = accountOf(admitted)
   const live = Livemode.liveAccountOf(account_id)
   const ref = { account_id: live, stream_id: live }
   return { account_id, ref, store: yield* EventStore, now: yield* NewIds.now }

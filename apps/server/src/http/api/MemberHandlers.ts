@@ -50,7 +50,7 @@ const listed = ({ last_seen_at, name, record, two_factor }: StoredMembers.Listed
   ...(record as Member),
   name,
   two_factor,
-  last_seen_at: last_seen_at as Timestamp.Timestamp | null,
+  last_seen_at,
 })
 
 type Invitation = Omit<Team.Invitation, "user_id" | "name"> & { readonly name: string | null }

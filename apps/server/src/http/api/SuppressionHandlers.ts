@@ -4,7 +4,6 @@ import type { SuppressionRecord } from "@waybill/api/groups/Suppressions"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as SuppressionRefusal from "@waybill/domain/suppression/SuppressionRefusal"
-import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Databases from "@waybill/store/routing/Databases"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import * as Suppressions from "@waybill/store/readmodels/Suppressions"
@@ -56,7 +55,7 @@ export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (ha
           streams: [{ aggregate: Suppression, id }],
           decide: (view) => {
             const before = view.state<Suppression.State>(Suppression, id)
-            return Result.map(Suppression.remove(view.now as Timestamp.Timestamp)(before), (events) => ({
+            return Result.map(Suppression.remove(view.now)(before), (events) => ({
               append: [{ aggregate: Suppression, id, events }],
               answer: { object: "suppression" as const, id: recordOf(before).id, email: id, deleted: true as const },
             }))

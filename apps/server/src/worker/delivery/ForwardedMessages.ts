@@ -22,7 +22,7 @@ export interface Forwarder {
 
 /** Makes the bytes of a forwarded mail, the same in each attempt, or says why there are none. */
 export const compose = Effect.fn("ForwardedMessages.compose")(function* (
-  account_id: string,
+  account_id: Id.AccountId,
   message: EmailState.AcceptedEmail,
   inbound_id: Id.InboundId,
   { marksOf, server }: Forwarder,
@@ -54,7 +54,7 @@ export const compose = Effect.fn("ForwardedMessages.compose")(function* (
  * proved here. The body is hashed on a thread: strangers decide how long that takes.
  */
 export const seal = Effect.fn("ForwardedMessages.seal")(function* (
-  account_id: string,
+  account_id: Id.AccountId,
   { bytes, findings, smtpUtf8 }: ForwardedMail,
   keys: ReadonlyArray<Dkim.Key>,
 ) {

@@ -28,7 +28,7 @@ export const append = (
   email_id: EmailId,
 ): ReadonlyArray<Append> => {
   const stream = streamOf({ address })
-  const add = Suppression.add(view.now as Timestamp.Timestamp, suppression_id, address, reason, email_id)
+  const add = Suppression.add(view.now, suppression_id, address, reason, email_id)
   const added = add(view.state<Suppression.State>(Suppression, stream.id))
   return Result.isSuccess(added) ? [{ ...stream, events: added.success }] : []
 }

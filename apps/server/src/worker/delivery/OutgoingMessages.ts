@@ -1,6 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Address from "@waybill/domain/values/Address"
-import type { InboundId } from "@waybill/domain/values/Id"
+import type { AccountId, InboundId } from "@waybill/domain/values/Id"
 import * as Turn from "@waybill/runtime/flow/Turn"
 import type * as EmailState from "@waybill/domain/email/EmailState"
 import * as Compose from "@waybill/mail/compose/Compose"
@@ -26,7 +26,7 @@ export const WHOLE_MESSAGE = ReturnPath.RECIPIENT_INDEX_LIMIT - 1
 export interface Sender {
   readonly returnPath: { readonly secretKey: Uint8Array; readonly domain: string }
   /** Https URL of one-click unsubscription, if the message can have one. */
-  readonly unsubscribeUrl?: (account_id: string, message: EmailState.AcceptedEmail) => string | undefined
+  readonly unsubscribeUrl?: (account_id: AccountId, message: EmailState.AcceptedEmail) => string | undefined
   readonly track?: Track
   /** Headers by which complaints about a message are found. */
   readonly feedbackHeaders?: FeedbackHeaders
@@ -57,7 +57,7 @@ const LARGE_HEADER = new Unsendable({
  * depends on the settings at the moment.
  */
 export const compose = (
-  account_id: string,
+  account_id: AccountId,
   pending: Pick<PendingDelivery, "content" | "domain" | "message">,
   sender: Composer,
   parsing: Parser.Options = {},
@@ -81,7 +81,7 @@ export const compose = (
 }
 
 const forwarded = Effect.fnUntraced(function* (
-  account_id: string,
+  account_id: AccountId,
   message: EmailState.AcceptedEmail,
   inbound_id: InboundId,
   { feedbackHeaders, forwarder }: Composer,
@@ -96,7 +96,7 @@ const charsOf = ({ attachments = [], html = "", text = "" }: Message): number =>
   attachments.reduce((sum, { content }) => sum + content.length, html.length + text.length)
 
 const mailOf = (
-  account_id: string,
+  account_id: AccountId,
   { domain, message }: Pick<PendingDelivery, "domain" | "message">,
   { attachments, html, text }: Content.CompleteContent,
   { feedbackHeaders, replyAddress, track, unsubscribeUrl }: Composer,
@@ -133,7 +133,7 @@ const mailOf = (
 
 /** Answers that are tracked go to an address of the service, under the name that they would go to without it. */
 const replyToOf = (
-  account_id: string,
+  account_id: AccountId,
   { accepted: { email_id, from, reply_to, reply_tracking } }: EmailState.AcceptedEmail,
   replyAddress: ReplyAddressOf | undefined,
 ): ReadonlyArray<Address.Mailbox> => {
@@ -149,7 +149,7 @@ const UNTRACKED: HtmlEdits = { edits: [], pixel: undefined }
  * still sent, without a text part and with its links unchanged.
  */
 const derived = (
-  account_id: string,
+  account_id: AccountId,
   mail: Message,
   parsing: Parser.Options,
 ): Effect.Effect<Compose.Derived, Parser.Busy> => {
@@ -168,7 +168,7 @@ const derived = (
 
 /** Composes and signs a message once for all its recipients. */
 export const composeAndSign = (
-  account_id: string,
+  account_id: AccountId,
   pending: Pick<PendingDelivery, "content" | "domain" | "message">,
   sender: Sender,
   keys: ReadonlyArray<Dkim.Key>,
@@ -190,7 +190,7 @@ export const composeAndSign = (
 /** Returns the return path for these recipients. Their servers see it, so it names only recipients they may report on. */
 export const returnPathFor = (
   { returnPath }: Sender,
-  account_id: string,
+  account_id: AccountId,
   message: EmailState.AcceptedEmail,
   recipients: ReadonlyArray<string>,
 ): string => {

@@ -1,7 +1,6 @@
 import * as Email from "@waybill/domain/email/Email"
 import * as EmailReport from "@waybill/domain/email/EmailReport"
 import type * as EmailState from "@waybill/domain/email/EmailState"
-import type * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as SiteRules from "@waybill/mail/site/SiteRules"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -50,7 +49,7 @@ const commit = Effect.fnUntraced(function* (row: Leased, { message }: Attempted,
   // Mail on a test clock stays on this machine, where no site asks for a pause.
   if (result.paused_until !== null && typeof row.clock !== "string") yield* Leases.pause(row, result.paused_until)
   const store = yield* EventStore
-  const account_id = row.account_id as Id.AccountId
+  const account_id = row.account_id
   const millis = yield* Clock.currentTimeMillis
   const suppressions = suppress.map((each) => ({ ...each, suppression_id: NewIds.newIdAt("SuppressionId", millis) }))
   const committed = store.transact({

@@ -8,7 +8,7 @@ const MAX_TAG_CHARS = 50
 const UNTAGGED = "untagged"
 
 export type FeedbackHeaders = (
-  account_id: string,
+  account_id: AccountId,
   message: EmailState.AcceptedEmail,
 ) => ReadonlyArray<readonly [name: string, value: string]>
 
@@ -20,7 +20,7 @@ export const feedbackHeaders =
   (secretKey: Uint8Array): FeedbackHeaders =>
   (account_id, { accepted: { email_id, tags } }) => [
     ["Feedback-ID", `${fieldOf(tags[0])}:${account_id}:${SENDER}`],
-    [FeedbackToken.HEADER, FeedbackToken.make(secretKey, { account_id: account_id as AccountId, email_id })],
+    [FeedbackToken.HEADER, FeedbackToken.make(secretKey, { account_id, email_id })],
   ]
 
 /** A tag as a field, which has neither colons nor spaces. */

@@ -90,7 +90,7 @@ const recordHere = Effect.fn("recordReport")(function* (
 })
 
 const decide = (view: View, emailId: About["emailId"], recipientFacts: ReadonlyArray<RecipientFact>) => {
-  const now = view.now as Timestamp.Timestamp
+  const now = view.now
   const isInFlight = (view.facts.outbox(emailId)?.lease_token ?? null) !== null
   const { events, state, take } = NewSuppression.decisionsOn(view.state<Email.State>(Email, emailId))
   const suppressed: Array<Append> = []

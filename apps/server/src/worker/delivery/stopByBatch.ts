@@ -3,7 +3,6 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import * as SendBatch from "@waybill/domain/account/SendBatch"
 import * as Email from "@waybill/domain/email/Email"
 import * as EmailState from "@waybill/domain/email/EmailState"
-import type { AccountId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import type { PendingDelivery } from "@waybill/store/facts/PendingDeliveries"
@@ -34,7 +33,7 @@ export const stopByBatch = Effect.fnUntraced(function* (
   const { row } = job
   const batch_id = message.accepted.metadata?.[SendBatch.METADATA]
   if (batch_id === undefined || EmailState.status(message) !== "queued") return false
-  const owner = Livemode.liveAccountOf(row.account_id as AccountId)
+  const owner = Livemode.liveAccountOf(row.account_id)
   const store = yield* EventStore
   const account = yield* store.state(Account, { account_id: owner, stream_id: owner })
   const status = Account.batchStatus(account, batch_id)
@@ -52,7 +51,7 @@ export const stopByBatch = Effect.fnUntraced(function* (
 
 /** Cancels an email under its lease. */
 const cancel = Effect.fnUntraced(function* (row: Leased, { accepted: { email_id } }: EmailState.AcceptedEmail) {
-  const account_id = row.account_id as AccountId
+  const account_id = row.account_id
   const { isRefunded, needs } = Refund.of(account_id, email_id, yield* Clock.currentTimeMillis)
   const store = yield* EventStore
   yield* store

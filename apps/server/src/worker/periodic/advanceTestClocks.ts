@@ -1,5 +1,4 @@
 import * as TestClock from "@waybill/domain/clock/TestClock"
-import type { AccountId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as ClockedRows from "@waybill/store/outbox/ClockedRows"
@@ -27,7 +26,7 @@ export const advanceTestClocks = () =>
 
 const advance = Effect.fnUntraced(function* ({ giveBack, row, start }: Pipeline.PipelineJob) {
   const store = yield* EventStore
-  const ref = { account_id: row.account_id as AccountId, stream_id: row.stream_id }
+  const ref = { account_id: row.account_id, stream_id: row.stream_id }
   let pause = LOOK_PAUSE
   // Checked before each step, because a row that is given back continues in another process.
   while (start()) {
@@ -72,9 +71,8 @@ const endWork = Effect.fnUntraced(function* (row: Leased, next: Timestamp.Timest
 const commit = (row: Leased, decide: ReturnType<typeof TestClock.moveTo>) =>
   Effect.flatMap(EventStore, (store) =>
     // A refusal means that the clock was deleted meanwhile, which the next look sees.
-    Effect.catch(
-      store.commit(TestClock, { account_id: row.account_id as AccountId, stream_id: row.stream_id }, decide),
-      (error) => (error._tag === "StoreUnavailable" ? Effect.fail(error) : Effect.void),
+    Effect.catch(store.commit(TestClock, { account_id: row.account_id, stream_id: row.stream_id }, decide), (error) =>
+      error._tag === "StoreUnavailable" ? Effect.fail(error) : Effect.void,
     ),
   )
 

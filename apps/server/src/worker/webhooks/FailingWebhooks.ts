@@ -36,7 +36,7 @@ export const make = () => {
     if (at < (notBefore.get(webhook_id) ?? "")) return
     notBefore.set(webhook_id, Timestamp.plus(at, CHECK_EVERY_MS))
     const since = yield* WebhookFailures.since(account_id, webhook_id)
-    yield* disable(account_id, webhook_id, Webhook.disableFailing(at, since as Timestamp.Timestamp | null))
+    yield* disable(account_id, webhook_id, Webhook.disableFailing(at, since))
   })
 }
 

@@ -1,4 +1,3 @@
-import type { AccountId } from "@waybill/domain/values/Id"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as ReadInbound from "@waybill/mail/reading/InboundMail"
 import * as InboundContent from "@waybill/store/content/InboundContent"
@@ -51,7 +50,7 @@ export const make = Effect.fn("InboundBody.make")(function* (
   const { account_id, event, format, livemode, webhook } = dispatch
   const raw = webhook?.include_raw === true
   if (event === null || format === "resend") return { body: WebhookPayload.bodyOf(dispatch, records) } satisfies Body
-  const owner = livemode ? account_id : Livemode.testAccountOf(account_id as AccountId)
+  const owner = livemode ? account_id : Livemode.testAccountOf(account_id)
   const mail = InboundRecords.ofEvent(event.data, livemode)
   const found = yield* InboundContent.find(owner, mail.id)
   const bytes = Option.getOrElse(found, () => NOTHING)

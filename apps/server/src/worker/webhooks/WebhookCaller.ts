@@ -1,3 +1,4 @@
+import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as WebhookUrl from "@waybill/domain/webhook/WebhookUrl"
 import { LruCache } from "@waybill/runtime/collections/LruCache"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
@@ -5,7 +6,7 @@ import * as Span from "@waybill/runtime/flow/Span"
 import * as Network from "@waybill/mail/dns/Network"
 import * as NetworkGuard from "@waybill/mail/dns/NetworkGuard"
 import type { Attempt } from "@waybill/store/webhooks/WebhookDeliveries"
-import { Clock, DateTime, Duration, Effect, Result } from "effect"
+import { Clock, Duration, Effect, Result } from "effect"
 import * as EventSignature from "./EventSignature.ts"
 import * as WebhookExchange from "./WebhookExchange.ts"
 import * as WebhookSignature from "./WebhookSignature.ts"
@@ -85,7 +86,7 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
     const duration_ms = seen.address !== null ? waited_ms : waited_ms < SILENCE_MS ? 0 : SILENCE_MS
     const { address, chunks, error, response_headers, status } = seen
     const attempt: Attempt = {
-      at: DateTime.formatIso(DateTime.makeUnsafe(at)),
+      at: Timestamp.fromMillis(at),
       url: call.url,
       address,
       request_headers,

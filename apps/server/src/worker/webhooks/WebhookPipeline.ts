@@ -1,5 +1,4 @@
 import { Sql } from "@waybill/store/postgres/Sql"
-import type { AccountId } from "@waybill/domain/values/Id"
 import { LruCache } from "@waybill/runtime/collections/LruCache"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as WebhookRetry from "@waybill/domain/webhook/WebhookRetry"
@@ -109,8 +108,7 @@ const ofDatabase = Effect.fnUntraced(function* (
     // A test that moves days must not disable a webhook that live mail uses as well.
     if (!isWritten || dispatch.webhook === null || clock !== undefined) return
     const { at, status, url } = result
-    const called = { url, at: at as Timestamp.Timestamp }
-    yield* disableIfFailing({ account_id: account_id as AccountId, webhook_id, status, ok: isOk(result), called })
+    yield* disableIfFailing({ account_id, webhook_id, status, ok: isOk(result), called: { url, at } })
   })
 
   const postponeAll = Effect.fnUntraced(function* (jobs: ReadonlyArray<Pipeline.PipelineJob>) {

@@ -139,16 +139,16 @@ const parse = (id: string, text: string): Email.Event => {
 }
 
 /** Returns the records of an account's messages, by their ids. */
-export const find = (sql: Sql, account_id: string, ids: ReadonlyArray<string>) =>
+export const find = <I extends string>(sql: Sql, account_id: string, ids: ReadonlyArray<I>) =>
   read(sql, account_id, ids, sql.literal(""))
 
 /** Returns the records of messages as they were accepted, whatever has happened since. */
-export const accepted = (sql: Sql, account_id: string, ids: ReadonlyArray<string>) =>
+export const accepted = <I extends string>(sql: Sql, account_id: string, ids: ReadonlyArray<I>) =>
   read(sql, account_id, ids, sql.literal("AND version = 1"))
 
-const read = (sql: Sql, account_id: string, ids: ReadonlyArray<string>, which: Fragment) =>
+const read = <I extends string>(sql: Sql, account_id: string, ids: ReadonlyArray<I>, which: Fragment) =>
   Effect.map(
-    sql<{ readonly id: string; readonly history: History }>`
+    sql<{ readonly id: I; readonly history: History }>`
       SELECT wanted.id, ${history(sql, sql`${account_id}`, sql`wanted.id`, which)} AS history
       FROM unnest(${ids}::text[]) AS wanted(id)`,
     (rows) =>

@@ -1,5 +1,5 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
-import type { AccountId } from "@waybill/domain/values/Id"
+import type { AccountId, TemplateId } from "@waybill/domain/values/Id"
 import * as TemplateState from "@waybill/domain/template/TemplateState"
 import { Effect } from "effect"
 import { type BatchPart, pairs } from "../../log/BatchPart.ts"
@@ -7,7 +7,7 @@ import { type Client, Sql } from "../../postgres/Sql.ts"
 
 /** The version that is sent by a template now. `parts` changes with each partial and layout of the account. */
 export interface Current {
-  readonly id: string
+  readonly id: TemplateId
   readonly kind: TemplateState.TemplateKind
   readonly archived: boolean
   readonly current: number

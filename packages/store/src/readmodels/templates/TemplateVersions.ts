@@ -1,6 +1,7 @@
 import * as NamedParts from "@waybill/domain/template/NamedParts"
 import * as Template from "@waybill/domain/template/Template"
 import * as TemplateState from "@waybill/domain/template/TemplateState"
+import type { Timestamp } from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import * as ReadModel from "../ReadModel.ts"
 import { Sql } from "../../postgres/Sql.ts"
@@ -10,7 +11,7 @@ export interface VersionRecord {
   readonly number: number
   readonly notes: string | null
   readonly created_by: string | null
-  readonly published_at: string
+  readonly published_at: Timestamp
 }
 
 interface VersionRow {

@@ -1,6 +1,8 @@
 import * as NamedParts from "@waybill/domain/template/NamedParts"
 import * as Template from "@waybill/domain/template/Template"
 import type * as TemplateState from "@waybill/domain/template/TemplateState"
+import type { TemplateId } from "@waybill/domain/values/Id"
+import type { Timestamp } from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import { factByName, type OfAccount } from "../../log/BatchPart.ts"
@@ -10,7 +12,7 @@ import { Sql } from "../../postgres/Sql.ts"
 
 /** A template without its sources. */
 export interface TemplateRecord {
-  readonly id: string
+  readonly id: TemplateId
   readonly kind: TemplateState.TemplateKind
   readonly alias: string | null
   readonly name: string
@@ -18,8 +20,8 @@ export interface TemplateRecord {
   readonly status: "draft" | "published" | "archived"
   readonly current_version: number | null
   readonly versions: number
-  readonly created_at: string
-  readonly updated_at: string
+  readonly created_at: Timestamp
+  readonly updated_at: Timestamp
 }
 
 interface Row {

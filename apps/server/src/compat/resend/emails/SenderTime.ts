@@ -16,7 +16,7 @@ export const of = Effect.fnUntraced(function* (headers: Fields.Texts) {
   // Our own API refuses any other text.
   if (!Schema.is(Id.TestClockId)(clock)) return yield* Clock.currentTimeMillis
   const { state } = yield* EventStore
-  const account_id = Livemode.testAccountOf(accountOf(admitted) as Id.AccountId)
+  const account_id = Livemode.testAccountOf(accountOf(admitted))
   const shown = yield* state(TestClock, { account_id, stream_id: clock })
   return shown._tag === "Clock" ? Date.parse(shown.now) : yield* Clock.currentTimeMillis
 })

@@ -2,7 +2,6 @@ import { Api } from "@waybill/api/Api"
 import type { AuditEntry } from "@waybill/api/groups/history/Audit"
 import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
-import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Audit from "@waybill/store/operations/Audit"
 import { Cursors } from "@waybill/store/feed/Cursors"
 import { Effect } from "effect"
@@ -58,7 +57,7 @@ const entryOf = (
   type: DomainEvent.publicType(type as DomainEvent.Tag),
   stream,
   stream_id,
-  occurred_at: recorded_at as Timestamp.Timestamp,
+  occurred_at: recorded_at,
   actor: { type: meta.actor.type, id: meta.actor.id },
   actor_name,
   target_name,

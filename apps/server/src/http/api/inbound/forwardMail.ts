@@ -2,7 +2,6 @@ import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as Inbound from "@waybill/domain/inbound/Inbound"
 import type * as Id from "@waybill/domain/values/Id"
 import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
-import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { View } from "@waybill/store/commit/Commit"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as InboundContent from "@waybill/store/content/InboundContent"
@@ -34,7 +33,7 @@ const prepare = Effect.fn("forwardMail")(function* ({
       return yield* new InboundRefusal.ForwardLoop({ address })
   const domain = yield* Forwarding.senderOf(account_id, state.mail.domain)
   const record = (view: View, email_id: Id.EmailId) =>
-    Inbound.forward(view.now as Timestamp.Timestamp, { email_id })(view.state<Inbound.State>(Inbound, inbound_id))
+    Inbound.forward(view.now, { email_id })(view.state<Inbound.State>(Inbound, inbound_id))
   const source = { aggregate: Inbound, id: inbound_id, record }
   return [Result.succeed({ ...Forwarding.draftOf(state.mail, targets, domain), source })]
 })

@@ -4,7 +4,6 @@ import * as Inbound from "@waybill/domain/inbound/Inbound"
 import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
 import * as Routing from "@waybill/domain/inbound/Routing"
 import type * as Id from "@waybill/domain/values/Id"
-import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as InboundContent from "@waybill/store/content/InboundContent"
@@ -47,7 +46,7 @@ const prepare = Effect.fn("replayMail")(function* ({ params: { id }, request }: 
         const applied = Routing.withForwards(plan.applied, byRoute)
         const { status } = plan
         return Result.map(
-          Inbound.replay(view.now as Timestamp.Timestamp, { status, applied })(view.state<Inbound.State>(Inbound, id)),
+          Inbound.replay(view.now, { status, applied })(view.state<Inbound.State>(Inbound, id)),
           (events) => ({
             append: [{ aggregate: Inbound, id, events }, ...append],
             answer: present({ ...mail, status, routes: applied }),

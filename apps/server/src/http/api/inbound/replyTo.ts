@@ -2,7 +2,6 @@ import * as Inbound from "@waybill/domain/inbound/Inbound"
 import type * as Id from "@waybill/domain/values/Id"
 import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
 import * as Reply from "@waybill/domain/inbound/Reply"
-import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { View } from "@waybill/store/commit/Commit"
 import { Effect, Result } from "effect"
 import * as Draft from "../../../accept/Draft.ts"
@@ -26,7 +25,7 @@ export const replyTo = Effect.fnUntraced(function* (call: EndpointCall<"inbound"
     headers: { ...Object.fromEntries(given), ...written },
   }
   const record = (view: View, id: Id.EmailId) =>
-    Inbound.reply(view.now as Timestamp.Timestamp, id)(view.state<Inbound.State>(Inbound, inbound_id))
+    Inbound.reply(view.now, id)(view.state<Inbound.State>(Inbound, inbound_id))
   const draft = { ...Draft.fromMessage(message), source: { aggregate: Inbound, id: inbound_id, record } }
   return yield* sendOne(call, [Result.succeed(draft)])
 })

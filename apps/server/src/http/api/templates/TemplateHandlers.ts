@@ -6,7 +6,6 @@ import * as TemplateRefusal from "@waybill/domain/template/TemplateRefusal"
 import * as Turn from "@waybill/runtime/flow/Turn"
 import * as State from "@waybill/domain/template/TemplateState"
 import * as VariableSchema from "@waybill/domain/template/VariableSchema"
-import type * as Id from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Parser from "@waybill/mail/parsing/Parser"
 import type { View } from "@waybill/store/commit/Commit"
@@ -75,7 +74,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
     archive: Effect.fnUntraced(function* ({ params }) {
       const { record } = yield* FoundTemplate.find(params.template)
       yield* FoundTemplate.refuseUsed(record)
-      const answer = () => ({ object: "template" as const, id: record.id as Id.TemplateId, archived: true as const })
+      const answer = () => ({ object: "template" as const, id: record.id, archived: true as const })
       return yield* RequestCommit.commitRepeatable(workOnStream(Template, record.id, Template.archive, answer))
     }),
     publish: Handlers.commits(function* ({ account_id }, call) {

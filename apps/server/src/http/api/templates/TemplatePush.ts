@@ -7,7 +7,6 @@ import type * as State from "@waybill/domain/template/TemplateState"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Turn from "@waybill/runtime/flow/Turn"
 import type { Detail } from "@waybill/domain/values/Refusal"
-import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Append, StreamOfCommit, View } from "@waybill/store/commit/Commit"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Provenance } from "@waybill/store/log/Provenance"
@@ -102,7 +101,7 @@ const decide = (
   const { alias, description, draft, kind, name } = pushed
   const publication = publishes ? { ...by, isSent } : null
   const push = { template_id: id, alias, description, draft, kind, name, publication }
-  const decided = Template.push(view.now as Timestamp.Timestamp, others, push)(state)
+  const decided = Template.push(view.now, others, push)(state)
   if (Result.isSuccess(decided)) return Result.succeed(decided.success)
   return decided.failure._tag === "NothingNew" ? Result.succeed([]) : Result.fail(decided.failure)
 }

@@ -1,7 +1,7 @@
 import type { ListedTemplate, ListedVersion, TemplateRecord } from "@waybill/api/groups/templates/TemplateRecords"
 import type * as Template from "@waybill/domain/template/Template"
-import type * as Id from "@waybill/domain/values/Id"
-import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import type { TemplateId } from "@waybill/domain/values/Id"
+import type { Timestamp } from "@waybill/domain/values/Timestamp"
 import * as Etag from "../../../templates/Etag.ts"
 import { Equal } from "effect"
 import * as Templates from "@waybill/store/readmodels/templates/Templates"
@@ -11,36 +11,28 @@ import type * as TemplateVersions from "@waybill/store/readmodels/templates/Temp
 export const listed = (
   record: Templates.TemplateRecord,
   { draft_differs, languages, missing_parts }: Templates.Standing,
-  used_at: string | null = null,
+  used_at: Timestamp | null = null,
 ): ListedTemplate => {
-  const { created_at, id, updated_at } = record
   return {
     object: "template",
     ...record,
     draft_differs,
     missing_parts,
     languages,
-    id: id as Id.TemplateId,
-    created_at: created_at as Timestamp.Timestamp,
-    updated_at: updated_at as Timestamp.Timestamp,
-    used_at: used_at as Timestamp.Timestamp | null,
+    used_at,
   }
 }
 
-export const listedVersion = (
-  template_id: string,
-  { published_at, ...version }: TemplateVersions.VersionRecord,
-): ListedVersion => ({
+export const listedVersion = (template_id: TemplateId, version: TemplateVersions.VersionRecord): ListedVersion => ({
   object: "template_version",
-  template_id: template_id as Id.TemplateId,
+  template_id,
   ...version,
-  published_at: published_at as Timestamp.Timestamp,
 })
 
 /** Returns a template with its draft; `used_at` is when it was last used. */
 export const whole = (
   { draft, record, ...standing }: Templates.Found,
-  used_at: string | null = null,
+  used_at: Timestamp | null = null,
 ): TemplateRecord => ({
   ...listed(record, standing, used_at),
   draft: { ...UNPUBLISHED, ...draft },
@@ -51,7 +43,7 @@ export const whole = (
 const UNPUBLISHED = { number: null, notes: null, created_by: null, published_at: null }
 
 interface Known {
-  readonly used_at?: string | null
+  readonly used_at?: Timestamp | null
   /** The version that was sent before, or is sent from now on. */
   readonly sent?: Template.Sent | undefined
   readonly missing_parts?: ReadonlyArray<string>
