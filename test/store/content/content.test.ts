@@ -1,6 +1,8 @@
 import { PgTypes } from "@effect/sql-pg"
 import type * as DomainContent from "@waybill/domain/email/Content"
 import * as Content from "@waybill/store/content/Content"
+import { neededContent } from "@waybill/store/content/neededContent"
+import * as Layout from "@waybill/store/packed/Layout"
 import * as StoredContent from "@waybill/store/content/StoredContent"
 import { Effect, Option, Result } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
@@ -129,6 +131,35 @@ layer(Database.layerFresh, { excludeTestServices: true })("content", (it) => {
       [Option.none(), Option.some({ html: null, text: "see attachment" })],
     )
   })
+})
+
+layer(Database.layerFresh, { excludeTestServices: true })("needed content", (it) => {
+  it.effect(
+    "is the bodies and attachments of messages still to be delivered, however their events are stored",
+    function* () {
+      const sql = yield* Sql
+      const [body, file, packed] = ["body", "file", "packed"].map((text) => Content.encodeBody({ html: null, text }))
+      assert(body !== undefined && file !== undefined && packed !== undefined)
+      const accounts = ["acc_1", "acc_2"]
+      yield* insertWaiting("acc_1", "msg_1", contentOf(body, [file]))
+      yield* insertWaiting("acc_2", "msg_2", contentOf(packed, [file]))
+      yield* insertWaiting("acc_3", "msg_3", contentOf(body))
+      // The same message of a webhook, and one that is delivered.
+      yield* insertWaiting("acc_1", "msg_4", contentOf(packed))
+      yield* sql`UPDATE outbox SET kind = 'webhook' WHERE id = 'msg_4'`
+      yield* insertWaiting("acc_2", "msg_5", contentOf(body))
+      yield* sql`DELETE FROM outbox WHERE id = 'msg_5'`
+      const text = `${"\t".repeat(Layout.tokenOf("EmailQueued", "content") - 1)}\\${JSON.stringify(contentOf(packed, [file]))}`
+      yield* sql`UPDATE events SET packed = ${text}, data = NULL, meta = NULL WHERE stream_id = 'msg_2'`
+      const rows = yield* sql<{ readonly needed: string }>`
+      SELECT account_id || ' ' || encode(sha256, 'hex') AS needed
+      FROM (${neededContent(sql, sql.in(accounts))}) AS content ORDER BY needed`
+      assert.deepStrictEqual(
+        rows.map(({ needed }) => needed),
+        [`acc_1 ${body.sha256}`, `acc_1 ${file.sha256}`, `acc_2 ${packed.sha256}`, `acc_2 ${file.sha256}`].toSorted(),
+      )
+    },
+  )
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("the expiry of content", (it) => {

@@ -6,7 +6,7 @@ import { Clock, DateTime, Duration, Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import * as AccountWrites from "../locks/AccountWrites.ts"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
-import * as PackedSql from "../packed/PackedSql.ts"
+import { neededContent } from "./neededContent.ts"
 import type { BatchPart } from "../log/BatchPart.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import { Sql, type Client } from "../postgres/Sql.ts"
@@ -112,11 +112,7 @@ const removeUses = Effect.fnUntraced(function* (sql: Sql, account_id: string, us
     UPDATE content c SET uses = greatest(0, c.uses - taken.uses) FROM ${hashes}
     WHERE c.account_id = ${account_id} AND c.sha256 = taken.sha256`
   yield* sql`
-    WITH needed AS MATERIALIZED (
-      SELECT decode(used.sha256, 'hex') AS sha256
-      FROM outbox o JOIN events e ON e.account_id = o.account_id AND e.stream_id = o.stream_id AND e.version = 1
-      CROSS JOIN LATERAL ${PackedSql.contentHashes(sql, "e")} AS used(sha256)
-      WHERE o.kind = 'delivery' AND o.account_id = ${account_id})
+    WITH needed AS MATERIALIZED (${neededContent(sql, sql`(${account_id})`)})
     DELETE FROM content c USING ${hashes} WHERE c.account_id = ${account_id} AND c.sha256 = taken.sha256 AND c.uses = 0
       AND NOT EXISTS (SELECT 1 FROM needed n WHERE n.sha256 = c.sha256)`
 })

@@ -4,7 +4,7 @@ import * as Turn from "@waybill/runtime/flow/Turn"
 import { Effect, Option, Schema } from "effect"
 import { hash } from "node:crypto"
 import * as StoredContent from "./StoredContent.ts"
-import * as PackedSql from "../packed/PackedSql.ts"
+import { neededContent } from "./neededContent.ts"
 import { Sql } from "../postgres/Sql.ts"
 
 /** Rows that one statement of the expiry removes, so that locks are short. */
@@ -103,11 +103,7 @@ const expireAfter = (sql: Sql, last: Candidate) => sql<Candidate>`
     WHERE expires_on < ((now() - ${EXPIRY_GRACE}::interval) AT TIME ZONE 'UTC')::date
       AND (expires_on, account_id, sha256) > (${last.expires_on}::date, ${last.account_id}, decode(${last.sha256}, 'hex'))
     ORDER BY expires_on, account_id, sha256 LIMIT ${EXPIRY_BATCH}::int FOR UPDATE
-  ), needed AS MATERIALIZED (
-    SELECT e.account_id, decode(used.sha256, 'hex') AS sha256
-    FROM outbox o JOIN events e ON e.account_id = o.account_id AND e.stream_id = o.stream_id AND e.version = 1
-    CROSS JOIN LATERAL ${PackedSql.contentHashes(sql, "e")} AS used(sha256)
-    WHERE o.kind = 'delivery' AND o.account_id IN (SELECT account_id FROM old)
+  ), needed AS MATERIALIZED (${neededContent(sql, sql`(SELECT account_id FROM old)`)}
   ), removed AS (
     DELETE FROM content c USING old
     WHERE c.account_id = old.account_id AND c.sha256 = old.sha256

@@ -7,6 +7,7 @@ import type { AffectedStream, StreamOfAccount } from "./AffectedStreams.ts"
 import * as Mask from "./Mask.ts"
 import { type ScannedRow, scan } from "./scan.ts"
 import * as AccountLocks from "../locks/AccountLocks.ts"
+import { neededContent } from "../content/neededContent.ts"
 import * as InboundContent from "../content/InboundContent.ts"
 import * as StoredContent from "../content/StoredContent.ts"
 import * as UnreadReports from "../content/UnreadReports.ts"
@@ -139,12 +140,7 @@ const remove = Effect.fnUntraced(function* (sql: Sql, account_id: string, hashes
   const lockAccount = sql`
     SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${AccountLocks.ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t, event_position`
   const removal = sql`
-    WITH needed AS MATERIALIZED (
-      SELECT decode(used.sha256, 'hex') AS sha256
-      FROM outbox o JOIN events e ON e.account_id = o.account_id AND e.stream_id = o.stream_id AND e.version = 1
-      CROSS JOIN LATERAL ${PackedSql.contentHashes(sql, "e")} AS used(sha256)
-      WHERE o.kind = 'delivery' AND o.account_id = ${account_id}
-    )
+    WITH needed AS MATERIALIZED (${neededContent(sql, sql`(${account_id})`)})
     DELETE FROM content c WHERE c.account_id = ${account_id} AND c.sha256 = ANY(${StoredContent.hashes(hashes)})
       AND NOT EXISTS (SELECT 1 FROM needed n WHERE n.sha256 = c.sha256)
     RETURNING c.sha256`
