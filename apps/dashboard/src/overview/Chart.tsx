@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react"
 import * as DeliveryRates from "@waybill/domain/explanation/DeliveryRates"
 // Has to run before uPlot is loaded, and exports nothing.
 // oxlint-disable-next-line import/no-unassigned-import
-import "./validLanguage.ts"
+import "./replaceInvalidLanguage.ts"
 import uPlot from "uplot"
 import { useIsDark } from "../session/Theme.ts"
 import { cx } from "../ui/display/cx.ts"

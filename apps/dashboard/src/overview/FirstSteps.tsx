@@ -54,6 +54,10 @@ export const FirstSteps = ({ onDismiss, steps }: Props) => {
   const hasSent = steps.some(({ isDone, name }) => isDone && name === "send")
   const hasCode = SampleKey.useKey() !== undefined
   const next = steps.find(({ isDone }) => !isDone)?.name
+  const doneTexts: { readonly [S in StepName]?: string } = {
+    ...(hasCode ? {} : { key: hasSent ? KEY_EXISTS : CREATE_ANOTHER }),
+    receive: HAS_RECEIVED,
+  }
   return (
     <Panel
       title="Get started"
@@ -76,15 +80,7 @@ export const FirstSteps = ({ onDismiss, steps }: Props) => {
               <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
                 <div className="min-w-0 grow basis-60">
                   <h3 className={cx("text-sm font-medium", isDone && "text-ink-2")}>{TEXTS[name][0]}</h3>
-                  <p className="text-sm text-ink-3">
-                    {name === "key" && isDone && !hasCode
-                      ? hasSent
-                        ? KEY_EXISTS
-                        : CREATE_ANOTHER
-                      : name === "receive" && isDone
-                        ? HAS_RECEIVED
-                        : TEXTS[name][1]}
-                  </p>
+                  <p className="text-sm text-ink-3">{(isDone ? doneTexts[name] : undefined) ?? TEXTS[name][1]}</p>
                 </div>
                 <Action name={name} isDone={isDone} isNext={name === next} hasSent={hasSent} />
               </div>

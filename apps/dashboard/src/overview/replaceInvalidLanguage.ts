@@ -1,4 +1,4 @@
-/** uPlot uses `navigator.language` as a locale when it loads, and fails if that is not one, such as en-US@posix. */
+/** Replaces a language that is no locale, such as en-US@posix: uPlot reads `navigator.language` when it loads, and fails. */
 try {
   Intl.getCanonicalLocales(navigator.language)
 } catch {

@@ -43,7 +43,10 @@ const COLUMNS: ReadonlyArray<Column> = Object.entries(TYPES).map(([name, type]) 
 const BEGIN_ON_NODE = "BEGIN; SELECT FROM request_log LIMIT 0"
 const COPY = `COPY request_log (${Object.keys(TYPES).join(", ")}) FROM STDIN (FORMAT binary)`
 
-/** Makes a connection of the writer's own to the fiber's database. */
+/**
+ * Makes the writer's own connection to the fiber's database, which connects when rows are written. It is not one of the
+ * pool, because `Copy` works with node-postgres, and `synchronous_commit` is off for these rows alone.
+ */
 export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   const sql = yield* Sql
   const serverNow = (yield* Databases.provider)(OwnServer.here(url))

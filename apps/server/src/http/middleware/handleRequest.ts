@@ -73,8 +73,8 @@ interface Incoming {
 }
 
 /**
- * Handles every request: gives it an id, counts it in its rate window, and turns failures into the one shape of errors
- *. 401 and 429 come before anything that the router answers.
+ * Handles every request: gives it an id, counts it in its rate window, and gives all failures the same shape. 401 and 429
+ * come before anything that the router answers.
  */
 export const handleRequest = Effect.fnUntraced(function* <E, R>(app: Effect.Effect<Response, E, R>, options: Options) {
   const received = yield* HttpServerRequest.HttpServerRequest

@@ -10,7 +10,10 @@ export class StreamFold {
   #stream_id = ""
   #version = 0
   #state: unknown
-  /** Rows that the state may forget, and the number of events of which they are. */
+  /**
+   * Rows taken every `rememberedEvents` of the read model, because a later state may have forgotten them, and the version at
+   * which the last ones were taken.
+   */
   #remembered: Array<ReadonlyArray<object>> = []
   #rememberedVersion = 0
 
