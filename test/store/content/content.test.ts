@@ -153,7 +153,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("needed content", (it)
       yield* sql`UPDATE events SET packed = ${text}, data = NULL, meta = NULL WHERE stream_id = 'msg_2'`
       const rows = yield* sql<{ readonly needed: string }>`
       SELECT account_id || ' ' || encode(sha256, 'hex') AS needed
-      FROM (${neededContent(sql, sql.in(accounts))}) AS content ORDER BY needed`
+      FROM (${neededContent(sql, sql`${sql.in(accounts)}`)}) AS content ORDER BY needed`
       assert.deepStrictEqual(
         rows.map(({ needed }) => needed),
         [`acc_1 ${body.sha256}`, `acc_1 ${file.sha256}`, `acc_2 ${packed.sha256}`, `acc_2 ${file.sha256}`].toSorted(),

@@ -1,7 +1,7 @@
 import * as Domain from "@waybill/domain/domain/Domain"
 import type * as DomainState from "@waybill/domain/domain/DomainState"
 import type { Tracking } from "@waybill/domain/domain/Tracking"
-import type { Status } from "@waybill/domain/domain/DomainStatus"
+import type * as DomainStatus from "@waybill/domain/domain/DomainStatus"
 import type { AccountId, DomainId } from "@waybill/domain/values/Id"
 import { sendingDomains } from "../postgres/sendingDomains.ts"
 import { Effect, Option } from "effect"
@@ -45,7 +45,7 @@ export const readModel = ReadModel.make({
 interface DomainFact extends OfAccount {
   readonly id: DomainId
   readonly name: string
-  readonly status: Status
+  readonly status: DomainStatus.Status
   readonly tracking?: Tracking | null
 }
 
