@@ -52,7 +52,6 @@ const COMPUTED: ReadonlyArray<string> = [
   // Brings rows of an account to another server.
   "packages/store/src/moves/StagedRows.ts",
   "packages/store/src/readmodels/ReadModel.ts",
-  "packages/store/src/readmodels/emails/EmailSubjects.ts",
   "packages/store/src/rebuild/fill/Fill.ts",
   "packages/store/src/statistics/EmailStatsFollower.ts",
   "packages/store/src/statistics/EmailStatsMonths.ts",

@@ -1,6 +1,5 @@
 import { placeHere } from "@waybill/store/routing/TablePlace"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
-import * as ReadModels from "@waybill/store/commit/ReadModels"
 import { Sql } from "@waybill/store/postgres/Sql"
 import * as PipelinedConnection from "@waybill/store/database/PipelinedConnection"
 import { Effect } from "effect"
@@ -9,5 +8,5 @@ import { Effect } from "effect"
 export const logStorage = Effect.gen(function* () {
   const sql = yield* Sql
   const connection = yield* PipelinedConnection.make(sql)
-  return PostgresLogStorage.make({ sql, connection, readModels: ReadModels.readModels, place: yield* placeHere })
+  return PostgresLogStorage.make({ sql, connection, place: yield* placeHere })
 })

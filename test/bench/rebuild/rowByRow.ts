@@ -1,6 +1,7 @@
 import type { Meta, NewEvent } from "@waybill/store/log/RecordedEvents"
 import * as PackedEvent from "@waybill/store/packed/PackedEvent"
 import * as Email from "@waybill/domain/email/Email"
+import { keyOf } from "@waybill/store/readmodels/ReadModel"
 import * as EmailLog from "@waybill/store/readmodels/emails/EmailLog"
 import { aggregateOf } from "@waybill/store/log/aggregateOf"
 import { eventInPlace } from "@waybill/store/log/eventInPlace"
@@ -46,7 +47,8 @@ export const rowByRow = async (url: string, events: number): Promise<number> => 
         streams.set(fact.stream_id, stream)
         const event = eventInPlace(aggregate, type, 1, data)
         stream.state = aggregate.evolve(stream.state, event)
-        for (const written of EmailLog.readModel.rows(fact, stream.state)) await upsert(client, written as Row)
+        for (const written of EmailLog.readModel.rows(fact, stream.state as Email.State))
+          await upsert(client, { ...written, ...keyOf(EmailLog.readModel, written) })
         position = at
         done++
       }

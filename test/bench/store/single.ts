@@ -1,5 +1,6 @@
 import * as Email from "@waybill/domain/email/Email"
 import * as Id from "@waybill/domain/values/Id"
+import { keyOf } from "@waybill/store/readmodels/ReadModel"
 import * as EmailLog from "@waybill/store/readmodels/emails/EmailLog"
 import * as EmailSubjects from "@waybill/store/readmodels/emails/EmailSubjects"
 import { system } from "@waybill/store/log/Provenance"
@@ -37,13 +38,14 @@ export const single = (pool: pg.Pool, account_id: Id.AccountId) => async (): Pro
 
 const consequences = async (client: pg.PoolClient, recorded: Recorded, state: Email.State): Promise<void> => {
   const { account_id, recorded_at: now, stream_id: id } = recorded
-  const [log] = EmailLog.readModel.rows(recorded, state) as ReadonlyArray<Row>
-  const terms = (EmailLog.terms.rows(recorded, state) as ReadonlyArray<Row>).map((row) => row["term"])
-  const [subject] = EmailSubjects.readModel.rows(recorded, state) as ReadonlyArray<Row>
-  if (log === undefined || subject === undefined) throw new Error("a message has its rows")
+  const [row] = EmailLog.readModel.rows(recorded, state)
+  const terms = EmailLog.terms.rows(recorded, state).map(({ term }) => term)
+  const [subject] = EmailSubjects.readModel.rows(recorded, state)
+  if (row === undefined || subject === undefined) throw new Error("a message has its rows")
+  const log: Row = { ...row, ...keyOf(EmailLog.readModel, row) }
   await client.query({ ...LOG, values: LOG_COLUMNS.map((column) => log[column]) })
   await client.query({ ...TERMS, values: [log["account_id"], terms, log["id"]] })
-  await client.query({ ...SUBJECT, values: [log["account_id"], subject["term"], subject["folded"]] })
+  await client.query({ ...SUBJECT, values: [log["account_id"], subject.term, subject.folded] })
   await client.query({ ...USAGE, values: [account_id, now.slice(0, "2026-11".length)] })
   await client.query({ ...OUTBOX, values: [id, account_id, now] })
   await client.query(WAKE)

@@ -9,14 +9,13 @@ import * as Leases from "@waybill/store/outbox/Leases"
 import { FAR_FUTURE } from "@waybill/store/outbox/OutboxRow"
 import * as UsageRows from "@waybill/store/facts/UsageRows"
 import * as StoredAnswers from "@waybill/store/idempotency/StoredAnswers"
-import { BatchRows } from "@waybill/store/log/BatchPart"
+import { BatchRows } from "@waybill/store/log/BatchTable"
 import * as DueWork from "@waybill/store/outbox/DueWork"
 import type { LogStorage, Write } from "@waybill/store/commit/LogStorage"
 import * as Feed from "@waybill/store/feed/Feed"
 import * as PipelinedConnection from "@waybill/store/database/PipelinedConnection"
 import * as PageBytes from "@waybill/store/feed/PageBytes"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
-import * as ReadModels from "@waybill/store/commit/ReadModels"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as WebhookReplays from "@waybill/store/webhooks/WebhookReplays"
 import { Effect, Layer } from "effect"
@@ -118,7 +117,6 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
           PostgresLogStorage.make({
             sql,
             connection: yield* PipelinedConnection.make(sql),
-            readModels: ReadModels.readModels,
           }),
         ),
       )
@@ -256,10 +254,10 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
       rows,
       now: NOW,
     }
-    const { part } = DueWork
-    for (const answer of answers) rows.add(StoredAnswers.part, answer)
-    for (const row of arm) rows.add(part, { arm: row })
-    for (const [nth, id] of ids.entries()) if (nth >= 50) rows.add(part, nth < 70 ? { settle: id } : { release: id })
+    const { table } = DueWork
+    for (const answer of answers) rows.add(StoredAnswers.table, answer)
+    for (const row of arm) rows.add(table, { arm: row })
+    for (const [nth, id] of ids.entries()) if (nth >= 50) rows.add(table, nth < 70 ? { settle: id } : { release: id })
     const written = (write: Write) =>
       plans((storage) =>
         // Rolled back, so that the same statements can be explained afterwards.
@@ -275,9 +273,9 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
 
     const accounts = [...new Set(events.map(({ account_id }) => account_id))]
     const ended = new BatchRows()
-    for (const account_id of accounts) ended.add(UsageRows.part, { account_id, month: "2026-11", delta: 1 })
-    for (const answer of answers) ended.add(StoredAnswers.part, answer)
-    for (const id of ids) for (const change of [{ settle: id }, { release: id }]) ended.add(part, change)
+    for (const account_id of accounts) ended.add(UsageRows.table, { account_id, month: "2026-11", delta: 1 })
+    for (const answer of answers) ended.add(StoredAnswers.table, answer)
+    for (const id of ids) for (const change of [{ settle: id }, { release: id }]) ended.add(table, change)
     const settled = yield* written({ ...write, rows: ended })
     assert.lengthOf(settled.filter(isWrite), 1)
     for (const index of ["outbox_pkey", "monthly_usage_pkey"]) holds(settled, index, 4000)

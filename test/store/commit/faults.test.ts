@@ -14,7 +14,7 @@ import {
   type ReplicaShape,
 } from "@waybill/store/feed/Replica"
 import * as ReadModel from "@waybill/store/readmodels/ReadModel"
-import * as ReadModels from "@waybill/store/commit/ReadModels"
+import * as BatchTables from "@waybill/store/commit/BatchTables"
 import { Cause, Context, Effect, Exit, Fiber, Layer, Option, Result, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { assert, layer } from "../../support/effectTest.ts"
@@ -260,7 +260,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a commit that is refu
       const admin = yield* otherClient(fresh.url)
       yield* admin.query(`CREATE TABLE IF NOT EXISTS picky (account_id text, id text, subject text
           CHECK (subject <> 'poison'), PRIMARY KEY (account_id, id))`)
-      const store = yield* storeOn(fresh, { readModels: [...ReadModels.readModels, picky] })
+      const store = yield* storeOn(fresh, { tables: [...BatchTables.all, picky] })
       const account_id = id("AccountId")
       const ref = { account_id, stream_id: yield* store.transact(send(account_id)) }
       const { held, letGo } = yield* holdBatch(fresh, store, ref)

@@ -1,5 +1,5 @@
 import * as StoredContent from "@waybill/store/content/StoredContent"
-import { rowsOf } from "@waybill/store/log/BatchPart"
+import { rowsOf } from "@waybill/store/log/BatchTable"
 import * as Email from "@waybill/domain/email/Email"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as EmailReport from "@waybill/domain/email/EmailReport"
@@ -8,7 +8,6 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { makeDeps } from "@waybill/store/commit/EventStore"
 import * as GroupCommit from "@waybill/store/commit/GroupCommit"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
-import * as ReadModels from "@waybill/store/commit/ReadModels"
 import * as IdKey from "@waybill/store/postgres/IdKey"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { FIRST } from "@waybill/store/routing/CellName"
@@ -36,7 +35,7 @@ const mail = (account_id: AccountId, text: string) => {
     decide: (view: Parameters<typeof decide>[0]) =>
       Result.map(decide(view), (decision) => ({
         ...decision,
-        rows: [rowsOf(StoredContent.part, [{ account_id, sha256, bytes, expires_on: "2027-01-01" }])],
+        rows: [rowsOf(StoredContent.table, [{ account_id, sha256, bytes, expires_on: "2027-01-01" }])],
       })),
   }
 }
@@ -45,13 +44,12 @@ layer(Database.layerFresh, { excludeTestServices: true })("the statements of a n
   it.effect("read and write the same as the one of Postgres", function* () {
     const sql = yield* Sql
     const written: Array<unknown> = []
-    for (const isApart of [false, true]) {
+    for (const isPerTable of [false, true]) {
       const account_id = id("AccountId")
       const storage = PostgresLogStorage.make({
         sql,
         connection: yield* PipelinedConnection.make(sql),
-        readModels: ReadModels.readModels,
-        place: { schema: isApart ? "cell_b" : FIRST, isApart },
+        place: { schema: isPerTable ? "cell_b" : FIRST, isPerTable },
       })
       const group = yield* GroupCommit.make({ storage, ...makeDeps() })
       // The second batch finds the usage, the subjects and one content of the first.

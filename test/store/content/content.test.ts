@@ -4,6 +4,7 @@ import * as Content from "@waybill/store/content/Content"
 import { neededContent } from "@waybill/store/content/neededContent"
 import * as Layout from "@waybill/store/packed/Layout"
 import * as StoredContent from "@waybill/store/content/StoredContent"
+import { BatchRows, rowsOf } from "@waybill/store/log/BatchTable"
 import { Effect, Option, Result } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
@@ -79,9 +80,11 @@ layer(Database.layerFresh, { excludeTestServices: true })("content", (it) => {
     const bodies = [Buffer.from("small"), Buffer.from("a word ".repeat(100)), random, Buffer.alloc(100_000, "a")]
     const blobs = bodies.map(Content.blob)
     const rows = [...blobs, ...blobs].map((blob) => ({ account_id, ...blob, expires_on: "2999-01-01" }))
-    const batch = { changedStreams: [], now: "", isApart: false }
-    for (const part of [rows, rows.slice(0, 1)])
-      for (const write of StoredContent.part.write?.(driver, part, batch).separable ?? []) yield* driver`${write}`
+    for (const content of [rows, rows.slice(0, 1)]) {
+      const batch = { changedStreams: [], rows: new BatchRows(), now: "", isPerTable: false }
+      rowsOf(StoredContent.table, content)(batch.rows)
+      for (const write of StoredContent.table.write(driver, batch).simple ?? []) yield* driver`${write}`
+    }
     const found = yield* Content.findAll(
       account_id,
       blobs.map(({ sha256 }) => sha256),

@@ -1,5 +1,5 @@
 import * as StoredContent from "@waybill/store/content/StoredContent"
-import { rowsOf } from "@waybill/store/log/BatchPart"
+import { rowsOf } from "@waybill/store/log/BatchTable"
 import * as Account from "@waybill/domain/account/Account"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
@@ -105,7 +105,7 @@ const mail = Effect.fnUntraced(function* (
     decide: () =>
       Result.succeed({
         append: [{ aggregate: Email, id: email_id, events }],
-        rows: [rowsOf(StoredContent.part, [{ account_id, ...body, expires_on: "9000-01-01" }])],
+        rows: [rowsOf(StoredContent.table, [{ account_id, ...body, expires_on: "9000-01-01" }])],
         answer: null,
       }),
   })

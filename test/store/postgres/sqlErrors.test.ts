@@ -119,7 +119,6 @@ layer(Database.layerFresh, { excludeTestServices: true })("an error in a transac
       const storage = PostgresLogStorage.make({
         sql: of(sql),
         connection: yield* PipelinedConnection.make(of(sql)),
-        readModels: [],
       })
       const error = yield* storage
         .transaction({ accounts: [], isExclusive: false }, () =>
@@ -174,7 +173,6 @@ layer(Database.layerFresh, { excludeTestServices: true })("an error in a transac
     const error = yield* PostgresLogStorage.make({
       sql: of(sql),
       connection: yield* PipelinedConnection.make(of(sql)),
-      readModels: [],
     })
       .transaction({ accounts: [], isExclusive: false }, () =>
         Effect.mapError(sql.unsafe(END_SELF), SqlErrors.classify),

@@ -8,7 +8,6 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Email from "@waybill/domain/email/Email"
 import * as RecordedEvents from "@waybill/store/log/RecordedEvents"
 import * as EmailLog from "@waybill/store/readmodels/emails/EmailLog"
-import * as IdKey from "@waybill/store/postgres/IdKey"
 import * as TermKey from "@waybill/store/postgres/TermKey"
 import * as EmailFacets from "@waybill/store/readmodels/emails/EmailFacets"
 import * as EmailSubjects from "@waybill/store/readmodels/emails/EmailSubjects"
@@ -142,8 +141,8 @@ export const follow = Effect.fnUntraced(function* (account_id: string, messages:
 export const write = Effect.fnUntraced(function* (account_id: Id.AccountId, messages: ReadonlyArray<Message>) {
   const sql = yield* Sql
   const rows = messages.map(({ domain, from, id, recipients, scheduled_at, status, subject, tags, to }) => ({
-    account_id: IdKey.of(account_id),
-    id: IdKey.of(id),
+    account_id,
+    id,
     from_key: EmailLog.fromKey(from),
     subject_key: EmailSubjects.keyOf(subject),
     to_key: TermKey.lowestOf(to, (address) => TermKey.of(EmailLog.recipientTerm(address))) ?? 0n,
@@ -162,7 +161,7 @@ export const write = Effect.fnUntraced(function* (account_id: Id.AccountId, mess
       ...Object.entries(metadata).map(([name, value]) => EmailLog.metadataTerm(name, value)),
     ])
       .filter((key) => key !== rows[nth]?.to_key && key !== rows[nth]?.tag_key)
-      .map((term) => ({ account_id: IdKey.of(account_id), term, email_id: IdKey.of(id) })),
+      .map((term) => ({ account_id, term, email_id: id })),
   )
   const subjects = messages.map(({ subject }) => EmailSubjects.row(account_id, subject))
   const events = messages.map((each) => ({ ...eventOf(account_id, each), event_id: `evt_${each.id}` }))
@@ -170,9 +169,9 @@ export const write = Effect.fnUntraced(function* (account_id: Id.AccountId, mess
     INSERT INTO events (position, account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
     SELECT nextval('event_position'), account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at
     FROM jsonb_populate_recordset(NULL::events, ${PgTypes.jsonb(events)})`
-  yield* EmailLog.readModel.write(sql, rows)
-  yield* EmailLog.terms.write(sql, terms)
-  yield* EmailSubjects.readModel.write(sql, subjects)
+  yield* EmailLog.readModel.upsert(sql, rows)
+  yield* EmailLog.terms.upsert(sql, terms)
+  yield* EmailSubjects.readModel.upsert(sql, subjects)
   // What waits for delivery has a row in the outbox.
   const waiting = messages.filter(({ recipients }) =>
     recipients.some(({ status }) => status === "queued" || status === "deferred"),

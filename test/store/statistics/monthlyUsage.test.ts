@@ -1,5 +1,5 @@
 import * as StoredContent from "@waybill/store/content/StoredContent"
-import { rowsOf } from "@waybill/store/log/BatchPart"
+import { rowsOf } from "@waybill/store/log/BatchTable"
 import * as Account from "@waybill/domain/account/Account"
 import * as Acceptance from "@waybill/domain/email/Acceptance"
 import type { Address } from "@waybill/domain/values/Address"
@@ -178,7 +178,7 @@ const customer = (account_id: AccountId, store: EventStore["Service"], roll: Ran
   const refusedByDatabase = (request: SendRequest) => {
     const unit = sending(account_id, [request])
     const row = { account_id: "\u0000" as AccountId, sha256: "", bytes: new Uint8Array(), expires_on: "2026-12-01" }
-    const rows = [rowsOf(StoredContent.part, [row])]
+    const rows = [rowsOf(StoredContent.table, [row])]
     const decide = (view: View) => Result.map(unit.decide(view), (decision) => ({ ...decision, rows }))
     const spoilt = Effect.exit(transact({ ...unit, decide }))
     const both = Effect.all([spoilt, transact(sending(account_id, [request]))], { concurrency: 2 })

@@ -1,5 +1,5 @@
 import * as StoredContent from "@waybill/store/content/StoredContent"
-import { rowsOf } from "@waybill/store/log/BatchPart"
+import { rowsOf } from "@waybill/store/log/BatchTable"
 import * as Account from "@waybill/domain/account/Account"
 import type * as Plan from "@waybill/domain/account/Plan"
 import type * as Scope from "@waybill/domain/account/Scope"
@@ -217,7 +217,7 @@ export const send = Effect.fnUntraced(function* (
       decide: () =>
         Result.succeed({
           append: [{ aggregate: Email, id: email_id, events: [event] }],
-          rows: [rowsOf(StoredContent.part, [{ account_id: from.account_id, ...body, expires_on: "2999-01-01" }])],
+          rows: [rowsOf(StoredContent.table, [{ account_id: from.account_id, ...body, expires_on: "2999-01-01" }])],
           answer: undefined,
         }),
     }),

@@ -12,7 +12,7 @@ import type * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Append, View } from "@waybill/store/commit/Commit"
 import * as Content from "@waybill/store/content/Content"
-import { rowsOf } from "@waybill/store/log/BatchPart"
+import { rowsOf } from "@waybill/store/log/BatchTable"
 import * as StoredContent from "@waybill/store/content/StoredContent"
 import { Effect, Result } from "effect"
 import { Instance } from "../settings/Instance.ts"
@@ -104,7 +104,7 @@ export const accept = <A, E, F>({
       const isRehearsal = rehearsal !== undefined
       return Result.map(answer(verdicts, sums), (answer) => ({
         append,
-        rows: [rowsOf(StoredContent.part, content)],
+        rows: [rowsOf(StoredContent.table, content)],
         answer,
         isRehearsal,
       }))

@@ -3,7 +3,7 @@ import * as UsageChange from "@waybill/domain/email/UsageChange"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { View } from "@waybill/store/commit/Commit"
-import type { Needs } from "@waybill/store/commit/BatchParts"
+import type { Needs } from "@waybill/store/log/Fact"
 import * as Draft from "./Draft.ts"
 
 /**

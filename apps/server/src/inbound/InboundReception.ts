@@ -14,7 +14,7 @@ import type { Sha256 } from "@waybill/domain/values/Sha256"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as InboundContent from "@waybill/store/content/InboundContent"
-import { rowsOf } from "@waybill/store/log/BatchPart"
+import { rowsOf } from "@waybill/store/log/BatchTable"
 import * as InboundMail from "@waybill/store/readmodels/Inbound"
 import * as InboundRoutes from "@waybill/store/readmodels/InboundRoutes"
 import * as Databases from "@waybill/store/routing/Databases"
@@ -110,7 +110,7 @@ export const workOf = Effect.fn("InboundReception.workOf")(function* <A>(
           return {
             append: [{ aggregate: Inbound, id, events }, ...append],
             rows: [
-              rowsOf(InboundContent.part, [
+              rowsOf(InboundContent.table, [
                 { account_id, id, bytes, expires_at: Timestamp.plus(at, days * Timestamp.DAY) },
               ]),
             ],

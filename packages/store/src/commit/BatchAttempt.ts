@@ -5,7 +5,8 @@ import * as StoredAnswers from "../idempotency/StoredAnswers.ts"
 import { loadStreams } from "./loadStreams.ts"
 import { BatchWrites } from "./BatchWrites.ts"
 import { type CommitDeps, LeaseLost, type CommitOutcome, type PendingCommit } from "./Commit.ts"
-import type { AccountNeeds, Facts } from "./BatchParts.ts"
+import type { Facts } from "./Facts.ts"
+import type { AccountNeeds } from "../log/Fact.ts"
 import type { LogTransaction } from "./LogStorage.ts"
 import { streamKey } from "../log/StreamRef.ts"
 import type { StreamState } from "../streams/StreamState.ts"
@@ -47,7 +48,7 @@ export const attempt = Effect.fnUntraced(function* (
   const writes = new BatchWrites(deps, streams, facts, { now, nowMillis, expires_at })
   const decided = decideAll({ writes, facts, storedAnswers, streams }, batch)
   const { changedStreams, events, rows } = writes
-  if (events.length > 0 || rows.of(StoredAnswers.part).length > 0) {
+  if (events.length > 0 || rows.of(StoredAnswers.table).length > 0) {
     writes.follow(changedStreams)
     yield* transaction.write({ changedStreams, events, rows, now })
   }
@@ -84,7 +85,7 @@ const decideAll = (
     const lostLease = leases?.find(({ id, token }) => facts.outbox(id)?.lease_token !== token)
     if (idempotency !== undefined && storedAnswer !== undefined)
       outcomes.set(pending, replay(idempotency, storedAnswer))
-    else if (key !== undefined && writes.rows.at(StoredAnswers.part, key) !== undefined) duplicates.push(pending)
+    else if (key !== undefined && writes.rows.at(StoredAnswers.table, key) !== undefined) duplicates.push(pending)
     else if (lostLease !== undefined) outcomes.set(pending, Exit.fail(new LeaseLost({ id: lostLease.id })))
     else if (!hasStreams(pending, streams)) setAside.push(pending)
     else outcomes.set(pending, decide(writes, pending))

@@ -1,3 +1,4 @@
+import * as Email from "@waybill/domain/email/Email"
 import type * as Id from "@waybill/domain/values/Id"
 import type { Timestamp } from "@waybill/domain/values/Timestamp"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
@@ -5,8 +6,9 @@ import * as StoredAnswers from "../idempotency/StoredAnswers.ts"
 import { newId } from "../streams/newId.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type { Append, CommitDeps, Decision, PendingCommit, View } from "./Commit.ts"
-import * as BatchParts from "./BatchParts.ts"
-import { type BatchPart, BatchRows } from "../log/BatchPart.ts"
+import * as Facts from "./Facts.ts"
+import * as BatchTables from "./BatchTables.ts"
+import { type AddRows, BatchRows, rowsOf } from "../log/BatchTable.ts"
 import * as DueWork from "../outbox/DueWork.ts"
 import { streamKey, type StreamRef, type ChangedStream } from "../log/StreamRef.ts"
 import * as RecordedEvents from "../log/RecordedEvents.ts"
@@ -19,9 +21,8 @@ export interface BatchTime {
   readonly expires_at: string
 }
 
-const changing = BatchParts.all.filter(([, part]) => part.factAfter !== undefined)
-const ofEvents = BatchParts.all.filter(([, part]) => part.ofEvent !== undefined)
-const following = BatchParts.all.filter(([, part]) => part.ofStream !== undefined)
+const ofEmails = BatchTables.all.filter(({ ofEmail }) => ofEmail !== undefined)
+const ofStreams = BatchTables.all.filter(({ ofStream }) => ofStream !== undefined)
 
 interface Stream extends StreamRef {
   readonly aggregate: RecordedEvents.AnyAggregate
@@ -33,7 +34,7 @@ interface Stream extends StreamRef {
 /** Additions of one commit, before they are added to the batch. */
 interface Added {
   readonly events: Array<RecordedEvents.Stored>
-  readonly rows: Array<readonly [part: BatchPart, row: unknown]>
+  readonly rows: Array<AddRows>
 }
 
 /** Events of one commit for one stream, before they are added to the batch. */
@@ -53,21 +54,17 @@ export class BatchWrites {
   readonly #streams = new Map<string, Stream>()
   readonly #deps: CommitDeps
   readonly #loaded: ReadonlyMap<string, StreamState>
-  readonly #facts: BatchParts.Facts
+  readonly #facts: Facts.Facts
   /** The facts as the next decision sees them. */
-  readonly #seen: BatchParts.Facts
+  readonly #seen: Facts.Facts
   readonly #time: BatchTime
 
-  constructor(deps: CommitDeps, loaded: ReadonlyMap<string, StreamState>, facts: BatchParts.Facts, time: BatchTime) {
+  constructor(deps: CommitDeps, loaded: ReadonlyMap<string, StreamState>, facts: Facts.Facts, time: BatchTime) {
     this.#deps = deps
     this.#loaded = loaded
     this.#time = time
     this.#facts = facts
-    const seen = changing.map(([name, part]) => [
-      name,
-      part.factAfter?.(facts[name as keyof BatchParts.Facts], (key) => this.rows.at(part, key)),
-    ])
-    this.#seen = { ...facts, ...Object.fromEntries(seen) }
+    this.#seen = Facts.withRows(facts, this.rows)
   }
 
   /** Streams to which events were added. */
@@ -78,10 +75,8 @@ export class BatchWrites {
   /** Adds the rows that follow from the changed streams. */
   follow(changedStreams: ReadonlyArray<ChangedStream>): void {
     const { now, nowMillis } = this.#time
-    for (const [name, part] of following) {
-      const batch = { fact: this.#facts[name as keyof BatchParts.Facts], now, nowMillis, rows: this.rows }
-      for (const stream of changedStreams) part.ofStream?.(stream, batch)
-    }
+    const batch = { facts: this.#facts, now, nowMillis, rows: this.rows }
+    for (const table of ofStreams) for (const stream of changedStreams) table.ofStream?.(stream, batch)
   }
 
   view(account_id: Id.AccountId): View {
@@ -118,13 +113,13 @@ export class BatchWrites {
       stream.version += recorded.length
     }
     this.events.push(...added.events)
-    for (const [part, row] of added.rows) this.rows.add(part, row)
-    for (const [part, rows] of decision.rows ?? []) for (const row of rows) this.rows.add(part, row)
-    for (const { id } of leases ?? []) this.rows.add(DueWork.part, { release: id })
+    for (const add of added.rows) add(this.rows)
+    for (const add of decision.rows ?? []) add(this.rows)
+    for (const { id } of leases ?? []) this.rows.add(DueWork.table, { release: id })
     if (idempotency !== undefined && answer !== undefined) {
       const { account_id, fingerprint, key, route } = idempotency
       const { expires_at } = this.#time
-      this.rows.add(StoredAnswers.part, { account_id, route, key, fingerprint, answer, expires_at })
+      this.rows.add(StoredAnswers.table, { account_id, route, key, fingerprint, answer, expires_at })
     }
   }
 
@@ -154,8 +149,13 @@ export class BatchWrites {
       continuation.recorded.push({ ...envelope, event })
       const before = continuation.state
       continuation.state = aggregate.evolve(before, event)
-      for (const [, part] of ofEvents)
-        for (const row of part.ofEvent?.(account_id, event, before, continuation.state) ?? []) rows.push([part, row])
+      // A stream has the events and states of its aggregate.
+      const after = aggregate.stream === Email.stream ? (continuation.state as Email.State) : Email.initial
+      if (after._tag === "NotCreated") continue
+      for (const table of ofEmails) {
+        const added = table.ofEmail?.(account_id, event as Email.Event, before as Email.State, after)
+        if (added !== undefined && added.length > 0) rows.push(rowsOf(table, added))
+      }
     }
   }
 

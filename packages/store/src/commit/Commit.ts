@@ -13,8 +13,9 @@ import type { EventKindsShape } from "../feed/EventKinds.ts"
 import type { Committed, IdempotencyKeyReused, IdempotencyRef } from "../idempotency/IdempotencyRef.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type { StreamStateCache } from "../streams/StreamStateCache.ts"
-import type { Facts, Needs } from "./BatchParts.ts"
-import type { PartRows } from "../log/BatchPart.ts"
+import type { Facts } from "./Facts.ts"
+import type { Needs } from "../log/Fact.ts"
+import type { AddRows } from "../log/BatchTable.ts"
 import type { Provenance } from "../log/Provenance.ts"
 import type { AnyAggregate, AnyEvent } from "../log/RecordedEvents.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
@@ -40,7 +41,7 @@ export interface Append {
 export interface Decision<A> {
   readonly append: ReadonlyArray<Append>
   /** Rows that do not follow from the events, such as content. */
-  readonly rows?: ReadonlyArray<PartRows>
+  readonly rows?: ReadonlyArray<AddRows>
   /** Whether the answer is all that is wanted: nothing is written, and no answer stored under a key. */
   readonly isRehearsal?: boolean
   readonly answer: A

@@ -9,8 +9,7 @@ import { EventKinds, type EventKindsShape } from "../feed/EventKinds.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as PipelinedConnection from "../database/PipelinedConnection.ts"
 import { Replica } from "../feed/Replica.ts"
-import type { ReadModel } from "../readmodels/ReadModel.ts"
-import * as ReadModels from "./ReadModels.ts"
+import type * as BatchTables from "./BatchTables.ts"
 import { readLongStream } from "./readLongStream.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import * as StreamStateCache from "../streams/StreamStateCache.ts"
@@ -42,8 +41,8 @@ import * as RecordedEvents from "../log/RecordedEvents.ts"
 // 2. `GroupCommit` makes a batch of the commits that wait.
 // 3. `CommitBatch` runs the batch in one transaction, and chooses the recovery from an error.
 // 4. `PostgresLogStorage` begins it: locks the accounts, checks that they are still here.
-// 5. `BatchAttempt` reads stored answers, streams and facts in one round trip, then lets one commit after the other decide.
-// 6. `BatchWrites` collects their events, and the rows that follow from them: of each of the `BatchParts`, which read facts too.
+// 5. `BatchAttempt` reads stored answers, streams and `Facts` in one round trip, then lets one commit after the other decide.
+// 6. `BatchWrites` collects their events, and the rows that follow from them in each of the `BatchTables`.
 // 7. `PostgresLogStorage` writes all of it in one round trip, with the COMMIT.
 // 8. Each caller gets its own outcome. Reads of one stream (`load`, `state`) and of the log (`feed`) pass by all this.
 
@@ -104,7 +103,7 @@ export class EventStore extends Context.Service<
             const storage = PostgresLogStorage.make({
               sql: client,
               connection,
-              readModels: options.readModels ?? ReadModels.readModels,
+              ...(options.tables === undefined ? {} : { tables: options.tables }),
               onCommitted: noteCommit,
               directory: yield* DirectoryPart.make(client.driver, sql),
               place: yield* placeHere,
@@ -138,7 +137,7 @@ const ofAccounts = (
 }
 
 export interface Options {
-  readonly readModels?: ReadonlyArray<ReadModel>
+  readonly tables?: typeof BatchTables.all
   readonly cacheLimits?: StreamStateCache.Limits
 }
 

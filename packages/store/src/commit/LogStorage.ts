@@ -2,18 +2,16 @@ import type { Effect } from "effect"
 import type { TransactionScope } from "../locks/AccountLocks.ts"
 import type { FeedQuery, FeedPage } from "../feed/Feed.ts"
 import type { StorageError } from "../postgres/StorageError.ts"
-import type { ChangedStream, StreamRange } from "../log/StreamRef.ts"
-import type { AccountNeeds, Facts } from "./BatchParts.ts"
-import type { BatchRows } from "../log/BatchPart.ts"
+import type { StreamRange } from "../log/StreamRef.ts"
+import type { Facts } from "./Facts.ts"
+import type { WrittenBatch } from "../log/BatchTable.ts"
+import type { AccountNeeds } from "../log/Fact.ts"
 import type { IdempotencyRef, StoredAnswer } from "../idempotency/IdempotencyRef.ts"
 import type { EventRow, Stored } from "../log/RecordedEvents.ts"
 
 /** Everything that a batch writes. */
-export interface Write {
-  readonly changedStreams: ReadonlyArray<ChangedStream>
+export interface Write extends Omit<WrittenBatch, "isPerTable"> {
   readonly events: ReadonlyArray<Stored>
-  readonly rows: BatchRows
-  readonly now: string
 }
 
 /** A transaction on the log. */

@@ -10,14 +10,11 @@ import * as Arrays from "../postgres/Arrays.ts"
 import type * as PipelinedConnection from "../database/PipelinedConnection.ts"
 import type { Client, Sql, Statement } from "../postgres/Sql.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
-import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
 import * as AccountLocks from "../locks/AccountLocks.ts"
-import * as BatchParts from "./BatchParts.ts"
-import { readFacts } from "./readFacts.ts"
-import type { Writes } from "../log/BatchPart.ts"
+import * as BatchTables from "./BatchTables.ts"
+import * as Facts from "./Facts.ts"
 import * as DueWork from "../outbox/DueWork.ts"
 import type { LogStorage, LogTransaction, Write } from "./LogStorage.ts"
-import { begins, type ChangedStream } from "../log/StreamRef.ts"
 import type { OutboxRow } from "../outbox/OutboxRow.ts"
 import * as LogReads from "../feed/LogReads.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
@@ -25,7 +22,7 @@ import * as PackedEvent from "../packed/PackedEvent.ts"
 export interface Options {
   readonly sql: Sql
   readonly connection: PipelinedConnection.PipelinedConnection
-  readonly readModels: ReadonlyArray<ReadModel>
+  readonly tables?: typeof BatchTables.all
   /** Runs after each commit, before its callers are answered. */
   readonly onCommitted?: (accounts: ReadonlyArray<string>) => Effect.Effect<void>
   readonly directory?: DirectoryPart.DirectoryPart
@@ -37,12 +34,12 @@ export const make = ({
   directory = DirectoryPart.none,
   onCommitted = () => Effect.void,
   place = HOME,
-  readModels,
   sql: { driver: sql },
+  tables = BatchTables.all,
 }: Options): LogStorage => {
   const transactionOn = (send: PipelinedConnection.Send): LogTransaction => ({
     readStreams: (ranges) => SqlErrors.asStorageErrors(LogReads.readStreams(sql, ranges)),
-    readFacts: (needs, now) => SqlErrors.asStorageErrors(readFacts(sql, needs, now, place.isApart)),
+    readFacts: (needs, now) => SqlErrors.asStorageErrors(Facts.read(sql, needs, now, place.isPerTable)),
     findAnswers: (refs, now) =>
       Effect.andThen(
         send(StoredAnswers.lock(sql, refs)),
@@ -51,7 +48,7 @@ export const make = ({
     write: (write) =>
       Effect.andThen(
         directory.write(write),
-        Effect.suspend(() => Effect.forEach(writeStatements(sql, readModels, write, place), send, { discard: true })),
+        Effect.suspend(() => Effect.forEach(writeStatements(sql, tables, write, place), send, { discard: true })),
       ),
   })
   return {
@@ -79,66 +76,37 @@ export const make = ({
 }
 
 /**
- * Returns the writes of a batch: one statement with a part for each table, after the changes of outbox rows that the parts
- * write as well. Where statements are `apart`, writes that need no others are statements of their own, with plain inserts.
+ * Returns the statements that write a batch: one with an expression for each table, after the changes of rows that it writes as
+ * well. With a statement per table, simple expressions are statements of their own.
  */
 const writeStatements = (
   sql: Client<SqlError.SqlError>,
-  readModels: ReadonlyArray<ReadModel>,
+  tables: typeof BatchTables.all,
   { changedStreams, events, now, rows }: Write,
-  { isApart, schema }: TablePlace,
+  { isPerTable, schema }: TablePlace,
 ): ReadonlyArray<Statement<object, SqlError.SqlError>> => {
-  const writes: Array<Writes> = []
-  for (const model of readModels) writes.push(modelWrites(sql, model, changedStreams, isApart))
-  for (const [, part] of BatchParts.all) {
-    const ofPart = rows.of(part)
-    if (ofPart.length > 0) writes.push(part.write?.(sql, ofPart, { changedStreams, now, isApart }) ?? {})
-  }
-  const before = writes.flatMap((each) => each.before ?? [])
-  const separable = writes.flatMap((each) => each.separable ?? [])
-  const joint = writes.flatMap((each) => each.joint ?? [])
-  // Apart, events follow all tables, because these are locked before positions are taken.
-  const [parts, apart] = isApart
-    ? [joint, [...separable, insertEvents(sql, events, now)]]
-    : [[insertEvents(sql, events, now), ...separable, ...joint], []]
+  const writes = tables.map((table) => table.write(sql, { changedStreams, rows, now, isPerTable }))
+  const first = writes.flatMap((each) => each.first ?? [])
+  const simple = writes.flatMap((each) => each.simple ?? [])
+  const expressions = writes.flatMap((each) => each.expressions ?? [])
+  const log = insertEvents(sql, events, now)
+  // The log follows all tables also with a statement per table, because these are locked before positions are taken.
+  const [together, separate] = isPerTable ? [expressions, [...simple, log]] : [[log, ...simple, ...expressions], []]
   return [
-    ...before.map((query) => sql`${query}`),
-    ...withWakeUps(sql, parts, WakeUps.due(DueWork.armed(rows), now), schema),
-    ...apart.map((query) => sql`${query}`),
+    ...first.map((query) => sql`${query}`),
+    ...withWakeUps(sql, together, WakeUps.due(DueWork.armed(rows), now), schema),
+    ...separate.map((query) => sql`${query}`),
   ]
 }
-
-/** Returns the writes of a read model. Rows of streams that begin cannot be there yet, the others are. */
-const modelWrites = (
-  sql: Client<SqlError.SqlError>,
-  model: ReadModel,
-  changedStreams: ReadonlyArray<ChangedStream>,
-  isApart: boolean,
-): Writes => {
-  const { changed, insert, insertApart, update, write } = model
-  if (isApart && insertApart !== undefined)
-    return { separable: partOf(rowsOf(model, changedStreams), (rows) => insertApart(sql, rows)), joint: [] }
-  if (insert === undefined)
-    return { separable: [], joint: partOf(rowsOf(model, changedStreams), (rows) => write(sql, rows)) }
-  const begun = changedStreams.filter(begins)
-  const continued = begun.length === changedStreams.length ? [] : changedStreams.filter((stream) => !begins(stream))
-  return {
-    separable: partOf(rowsOf(model, begun), (rows) => insert(sql, rows)),
-    joint: partOf(rowsOf(model, continued, changed), (rows) => (update ?? write)(sql, rows)),
-  }
-}
-
-const partOf = <A>(rows: ReadonlyArray<A>, part: (rows: ReadonlyArray<A>) => Fragment): ReadonlyArray<Fragment> =>
-  rows.length === 0 ? [] : [part(rows)]
 
 /** The wake-ups of home are the answer of its statement. Elsewhere jobs may not be added beside the tables. */
 const withWakeUps = (
   sql: Client<SqlError.SqlError>,
-  parts: ReadonlyArray<Fragment>,
+  expressions: ReadonlyArray<Fragment>,
   kinds: ReadonlyArray<OutboxRow["kind"]>,
   schema: string,
 ): ReadonlyArray<Statement<object, SqlError.SqlError>> => {
-  const ctes = parts.map((part, nth) => sql`${sql.literal(`part_${nth}`)} AS (${part})`)
+  const ctes = expressions.map((each, nth) => sql`${sql.literal(`part_${nth}`)} AS (${each})`)
   const wakeUps = WakeUps.jobs(sql, kinds, schema)
   if (schema === HOME.schema && kinds.length > 0) return [sql`WITH ${sql.csv(ctes)} ${wakeUps}`]
   const written = ctes.length === 0 ? [] : [sql`WITH ${sql.csv(ctes)} SELECT 1 AS written`]

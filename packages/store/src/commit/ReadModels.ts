@@ -13,7 +13,7 @@ import * as Templates from "../readmodels/templates/Templates.ts"
 import * as TestClocks from "../readmodels/TestClocks.ts"
 import * as Webhooks from "../readmodels/Webhooks.ts"
 
-/** Read models that commits write, in the order in which their tables are locked. */
+/** Tables that are folded from streams, so that a rebuild can fill them again. */
 export const readModels: ReadonlyArray<ReadModel> = [
   Accounts.readModel,
   Members.readModel,

@@ -7,7 +7,7 @@ import type { Fragment } from "effect/sql/Statement"
 import * as AccountWrites from "../locks/AccountWrites.ts"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
 import { neededContent } from "./neededContent.ts"
-import type { BatchPart } from "../log/BatchPart.ts"
+import { type BatchTable, ifAny } from "../log/BatchTable.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import { Sql, type Client } from "../postgres/Sql.ts"
 
@@ -41,16 +41,16 @@ const insert = (sql: Client<unknown>, canceled: ReadonlyArray<CanceledContent>, 
     ${Arrays.texts(canceled.map((each) => each.hashes.join(" ")))}) AS new(account_id, email_id, month, bytes, hashes)
   ON CONFLICT (account_id, email_id) DO NOTHING`
 
-export const part: BatchPart<object, unknown, CanceledContent> = {
+export const table: BatchTable<CanceledContent> = {
   ofStream: ({ account_id, added, state, stream_id }, { rows }) => {
     if (!added.some(({ event }) => event._tag === "EmailCanceled")) return
     const message = state as Email.State
     if (message._tag === "NotCreated" || !UnsentMail.isCanceled(message)) return
     const { content, size_bytes } = message.accepted
     const hashes = [content.sha256, ...content.attachments.map(({ sha256 }) => sha256)]
-    rows.add(part, { account_id, email_id: stream_id, month: UsageChange.monthOf(message), bytes: size_bytes, hashes })
+    rows.add(table, { account_id, email_id: stream_id, month: UsageChange.monthOf(message), bytes: size_bytes, hashes })
   },
-  write: (sql, rows, { now }) => ({ joint: [insert(sql, rows, now)] }),
+  write: (sql, { now, rows }) => ({ expressions: ifAny(rows.of(table), (canceled) => insert(sql, canceled, now)) }),
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Fragment } from "effect/sql/Statement"
 import { setImmediate } from "node:timers/promises"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as AccountWrites from "../locks/AccountWrites.ts"
-import type { BatchPart } from "../log/BatchPart.ts"
+import type { BatchTable } from "../log/BatchTable.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import { Sql, type Client } from "../postgres/Sql.ts"
 
@@ -54,8 +54,9 @@ export const stage = Effect.fn("InboundContent.stage")(function* (
   yield* staging.withPermits(1)(AccountWrites.run(account_id, sql.withTransaction(write)))
 })
 
-/** Parts of the statement of a commit: the first piece of each mail, and the time of the pieces written ahead. */
+/** Expressions of the statement of a batch: the first piece of each mail, and the time of the pieces written ahead. */
 const inserts = (sql: Client<unknown>, rows: ReadonlyArray<InboundRow>): ReadonlyArray<Fragment> => {
+  if (rows.length === 0) return []
   const staged = rows.filter(({ bytes }) => bytes.length > PIECE_BYTES)
   const insert = sql`
     INSERT INTO inbound_content (account_id, id, size_bytes, bytes, expires_at)
@@ -70,8 +71,8 @@ const inserts = (sql: Client<unknown>, rows: ReadonlyArray<InboundRow>): Readonl
 }
 
 /** Received mail as it came. */
-export const part: BatchPart<object, unknown, InboundRow> = {
-  write: (sql, rows) => ({ joint: inserts(sql, rows) }),
+export const table: BatchTable<InboundRow> = {
+  write: (sql, { rows }) => ({ expressions: inserts(sql, rows.of(table)) }),
 }
 
 /** The ids of pieces follow that of their mail, and the digit 0 follows a slash. */

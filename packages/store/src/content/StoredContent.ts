@@ -1,7 +1,7 @@
 import type { AccountId } from "@waybill/domain/values/Id"
 import type { Fragment } from "effect/sql/Statement"
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib"
-import type { BatchPart } from "../log/BatchPart.ts"
+import { type BatchTable, ifAny } from "../log/BatchTable.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import type { Client } from "../postgres/Sql.ts"
 
@@ -42,10 +42,10 @@ export const hashes = (sha256s: ReadonlyArray<string>) =>
   Arrays.byteas(sha256s.map((sha256) => Buffer.from(sha256, "hex")))
 
 /**
- * Returns the part of a statement that inserts content, or counts one more use of content that is there. Where
- * statements are apart the rows are its values: others would be written into a file first.
+ * Returns the statement that inserts content, or counts one more use of content that is there. With a statement per
+ * table the rows are its values: others would be written into a file first.
  */
-const insert = (sql: Client<unknown>, rows: ReadonlyArray<ContentRow>, isApart = false): Fragment => {
+const insert = (sql: Client<unknown>, rows: ReadonlyArray<ContentRow>, isPerTable: boolean): Fragment => {
   const stored = new Map<string, ContentRow & StoredBytes & { readonly uses: number }>()
   for (const row of rows) {
     const key = `${row.account_id} ${row.sha256}`
@@ -55,7 +55,7 @@ const insert = (sql: Client<unknown>, rows: ReadonlyArray<ContentRow>, isApart =
   }
   // Locked in one order by all batches.
   const added = [...stored].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
-  const values = isApart
+  const values = isPerTable
     ? sql`VALUES ${sql.csv(
         added.map(
           ({ account_id, bytes, compressed, expires_on, sha256, uses }) =>
@@ -74,6 +74,8 @@ const insert = (sql: Client<unknown>, rows: ReadonlyArray<ContentRow>, isApart =
       SET expires_on = greatest(c.expires_on, excluded.expires_on), uses = least(c.uses::bigint + excluded.uses, ${sql.literal(String(MOST_USES))})`
 }
 
-export const part: BatchPart<object, unknown, ContentRow> = {
-  write: (sql, rows, { isApart }) => ({ separable: [insert(sql, rows, isApart)] }),
+export const table: BatchTable<ContentRow> = {
+  write: (sql, { isPerTable, rows }) => ({
+    simple: ifAny(rows.of(table), (content) => insert(sql, content, isPerTable)),
+  }),
 }

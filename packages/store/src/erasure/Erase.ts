@@ -24,7 +24,6 @@ import * as PipelinedConnection from "../database/PipelinedConnection.ts"
 import * as Mask from "./Mask.ts"
 import { maskStream } from "./maskStream.ts"
 import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
-import * as ReadModels from "../commit/ReadModels.ts"
 import * as StreamRemoval from "./StreamRemoval.ts"
 import * as LogTree from "../transparency/LogTree.ts"
 import * as Memberships from "../users/Memberships.ts"
@@ -111,7 +110,6 @@ const eraseHere = Effect.fnUntraced(function* (address: Address.Address, replace
   const log = PostgresLogStorage.make({
     sql,
     connection: yield* PipelinedConnection.make(sql, SETTINGS, Epoch.enter),
-    readModels: ReadModels.readModels,
   })
   const accounts = new Map<AccountId, { streams: number; events: number }>()
   const remaining: Array<RemainingCopy> = []

@@ -5,7 +5,7 @@ import { lockedModels, removalLock } from "../rebuild/versions/Replay.ts"
 import * as Tables from "../rebuild/versions/Tables.ts"
 import * as Versions from "../rebuild/versions/Versions.ts"
 import * as AccountLocks from "../locks/AccountLocks.ts"
-import type { ReadModel } from "../readmodels/ReadModel.ts"
+import { keyOf, type ReadModel } from "../readmodels/ReadModel.ts"
 import * as ReadModels from "../commit/ReadModels.ts"
 import type { Sql } from "../postgres/Sql.ts"
 
@@ -72,15 +72,11 @@ const dropUnfinished = Effect.fnUntraced(function* (
 })
 
 /** Removes rows from a table of a read model by their keys. */
-export const remove = (sql: Sql, { isShared, key }: ReadModel, table: string, rows: ReadonlyArray<object>) => sql`
+export const remove = (sql: Sql, model: ReadModel, table: string, rows: ReadonlyArray<object>) => sql`
   DELETE FROM ${sql(table)} AS t
-  USING jsonb_populate_recordset(NULL::${sql(table)}, ${PgTypes.jsonb(rows.map((row) => keyOf(key, row)))}) AS removed
-  WHERE ${sql.and(key.map((column) => sql`t.${sql(column)} = removed.${sql(column)}`))}
-    ${isShared === true ? unused(sql) : sql.literal("")}`
-
-/** Returns the columns of a row's key, as text because JSON has no large numbers. */
-const keyOf = (key: ReadonlyArray<string>, row: object): object =>
-  Object.fromEntries(key.map((column) => [column, String((row as Readonly<Record<string, unknown>>)[column])]))
+  USING jsonb_populate_recordset(NULL::${sql(table)}, ${PgTypes.jsonb(rows.map((row) => keyOf(model, row)))}) AS removed
+  WHERE ${sql.and(model.key.map((column) => sql`t.${sql(column)} = removed.${sql(column)}`))}
+    ${model.isShared === true ? unused(sql) : sql.literal("")}`
 
 /** Condition for rows of the shared table of subjects that no message uses any more. */
 const unused = (sql: Sql) => sql`

@@ -63,7 +63,7 @@ export const maskStream = Effect.fnUntraced(function* (
     const rows = rowsOf(model, aggregate, masked ?? [])
     for (const table of tablesOf(model)) {
       yield* StreamRemoval.remove(sql, model, table, rowsOf(model, aggregate, old ?? []))
-      if (rows.length > 0) yield* model.write(sql, rows, table)
+      if (rows.length > 0) yield* model.upsert(sql, rows, table)
     }
   }
   // Responses of endpoints to calls about this stream may repeat the address.

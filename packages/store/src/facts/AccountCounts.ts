@@ -1,10 +1,7 @@
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
-import type { BatchPart } from "../log/BatchPart.ts"
+import type { CountedKind, Fact } from "../log/Fact.ts"
 import { Sql, type Client } from "../postgres/Sql.ts"
-
-/** Kinds of objects of which a plan limits the number in an account. */
-export type CountedKind = "api_key" | "domain" | "webhook" | "template" | "test_clock" | "inbound_route"
 
 const countQuery = (sql: Client<unknown>, account_id: string, kind: CountedKind, now: string) => {
   switch (kind) {
@@ -24,16 +21,16 @@ const countQuery = (sql: Client<unknown>, account_id: string, kind: CountedKind,
   }
 }
 
-/** Counts of objects. The commit gets a batch of its own, so that the count holds until its end. */
-export const fact: BatchPart<{ readonly countOf?: CountedKind }, (account: AccountId, kind: CountedKind) => number> = {
+/** Counts of objects. */
+export const fact: Fact<Counted, (account: AccountId, kind: CountedKind) => number> = {
   read: (sql, needs, now) =>
     needs.flatMap(({ account_id, countOf }) => {
       if (countOf === undefined) return []
       const counted = countQuery(sql, account_id, countOf, now)
       return [{ rows: sql`SELECT ${`${account_id} ${countOf}`}::text AS counted, count FROM (${counted}) AS c` }]
     }),
-  fact: (rows) => {
-    const counts = new Map((rows as ReadonlyArray<Counted>).map(({ count, counted }) => [counted, count]))
+  of: (rows) => {
+    const counts = new Map(rows.map(({ count, counted }) => [counted, count]))
     return (account, kind) => counts.get(`${account} ${kind}`) ?? 0
   },
 }

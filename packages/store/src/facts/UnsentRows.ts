@@ -1,11 +1,10 @@
-import type * as Email from "@waybill/domain/email/Email"
 import * as UnsentMail from "@waybill/domain/email/UnsentMail"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type { Fragment } from "effect/sql/Statement"
-import { type BatchPart, factByName, type OfAccount, type Pairs } from "../log/BatchPart.ts"
+import { type BatchRows, type BatchTable, ifAny } from "../log/BatchTable.ts"
+import { factByName, type OfAccount, type Pairs } from "../log/Fact.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import type { Client } from "../postgres/Sql.ts"
-import * as UsageRows from "./UsageRows.ts"
 
 /** Content that an account stores for unsent mail of a month, or a change of it. */
 type UnsentRow = OfAccount & UnsentMail.Change
@@ -34,32 +33,33 @@ const add = (sql: Client<unknown>, changes: ReadonlyArray<UnsentRow>): Fragment 
   WHERE u.account_id = d.account_id AND u.month = d.month`
 }
 
-interface Needs {
-  readonly unsent?: string
-}
+type Unsent = (account: AccountId, month: string) => UnsentMail.Unsent
 
 /** Content stored for unsent mail of a month. It stays locked until the commit. */
-export const part: BatchPart<Needs, (account: AccountId, month: string) => UnsentMail.Unsent, UnsentRow> = {
-  ...factByName(
-    ({ unsent }: Needs) => unsent,
-    hold,
-    ({ month }: UnsentRow) => month,
-    (row): UnsentMail.Unsent => row ?? UnsentMail.NONE,
-    () => ({ writes: true }),
-  ),
-  factAfter: (unsent, addedTo) => (account, month) =>
-    sum(unsent(account, month), addedTo(`${account} ${month}`) ?? UnsentMail.NONE),
-  ofEvent: (account_id, event, before, after) => {
-    const message = after as Email.State
-    if (!UsageRows.isEmailEvent(event) || message._tag !== "Message") return []
-    const change = UnsentMail.changeOf(event, before as Email.State, message)
+export const fact = factByName(
+  ({ unsent }) => unsent,
+  hold,
+  ({ month }: UnsentRow) => month,
+  (row): UnsentMail.Unsent => row ?? UnsentMail.NONE,
+  () => ({ writes: true }),
+)
+
+/** Returns the fact with the rows that a batch adds. */
+export const withRows =
+  (unsent: Unsent, rows: BatchRows): Unsent =>
+  (account, month) =>
+    sum(unsent(account, month), rows.at(table, `${account} ${month}`) ?? UnsentMail.NONE)
+
+export const table: BatchTable<UnsentRow> = {
+  ofEmail: (account_id, event, before, after) => {
+    const change = UnsentMail.changeOf(event, before, after)
     return change === undefined ? [] : [{ account_id, ...change }]
   },
   keyOf,
   sum: (one, other) => ({ ...one, ...sum(one, other) }),
-  write: (sql, rows) => {
-    const changed = rows.filter(({ bytes, refunded }) => bytes !== 0 || refunded !== 0)
-    return changed.length === 0 ? {} : { joint: [add(sql, changed)] }
+  write: (sql, { rows }) => {
+    const changed = rows.of(table).filter(({ bytes, refunded }) => bytes !== 0 || refunded !== 0)
+    return { expressions: ifAny(changed, (rows) => add(sql, rows)) }
   },
 }
 

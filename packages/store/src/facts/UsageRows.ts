@@ -1,10 +1,9 @@
-import * as Email from "@waybill/domain/email/Email"
 import * as UsageChange from "@waybill/domain/email/UsageChange"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import { type BatchPart, factByName, type OfAccount, type Pairs } from "../log/BatchPart.ts"
-import type { AnyEvent } from "../log/RecordedEvents.ts"
+import { type BatchRows, type BatchTable, ifAny } from "../log/BatchTable.ts"
+import { factByName, type OfAccount, type Pairs } from "../log/Fact.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import type { Client } from "../postgres/Sql.ts"
 
@@ -24,7 +23,7 @@ const hold = (sql: Client<unknown>, { accounts, names }: Pairs): Fragment => sql
   RETURNING account_id, month, accepted::float8 AS accepted`
 
 /** Like `hold`, in statements of one table, of which the plans are kept (`TablePlace`); only the first message of a month needs two. */
-const holdApart = Effect.fnUntraced(function* <E>(sql: Client<E>, { accounts, names }: Pairs) {
+const holdPerTable = Effect.fnUntraced(function* <E>(sql: Client<E>, { accounts, names }: Pairs) {
   const rows = yield* sql<UsageFact>`
     SELECT account_id, month, accepted::float8 AS accepted FROM monthly_usage
     WHERE account_id = ANY(${accounts}::text[]) AND month = ANY(${names}::text[]) ORDER BY account_id, month FOR UPDATE`
@@ -48,32 +47,30 @@ const add = (sql: Client<unknown>, entries: ReadonlyArray<AddedUsage>): Fragment
     AND month = ANY(${Arrays.texts(entries.map(({ month }) => month))}) AND account_id || ' ' || month = ANY(${keys})`
 }
 
-interface Needs {
-  readonly month?: string
-}
+type Accepted = (account: AccountId, month: string) => number
 
 /** Recipients accepted in a month so far. The usage stays locked until the commit. */
-export const part: BatchPart<Needs, (account: AccountId, month: string) => number, AddedUsage> = {
-  ...factByName(
-    ({ month }: Needs) => month,
-    hold,
-    ({ month }: UsageFact) => month,
-    (row) => row?.accepted ?? 0,
-    (months) => ({ writes: true, apart: (sql) => holdApart(sql, months) }),
-  ),
-  factAfter: (accepted, addedTo) => (account, month) =>
-    accepted(account, month) + (addedTo(`${account} ${month}`)?.delta ?? 0),
-  ofEvent: (account_id, event, _, after) => {
-    const message = after as Email.State
-    if (!isEmailEvent(event) || message._tag !== "Message") return []
-    return UsageChange.changesOf(event, message).map(({ delta, month }) => ({ account_id, month, delta }))
-  },
+export const fact = factByName(
+  ({ month }) => month,
+  hold,
+  ({ month }: UsageFact) => month,
+  (row) => row?.accepted ?? 0,
+  (months) => ({ writes: true, perTable: (sql) => holdPerTable(sql, months) }),
+)
+
+/** Returns the fact with the rows that a batch adds. */
+export const withRows =
+  (accepted: Accepted, rows: BatchRows): Accepted =>
+  (account, month) =>
+    accepted(account, month) + (rows.at(table, `${account} ${month}`)?.delta ?? 0)
+
+export const table: BatchTable<AddedUsage> = {
+  ofEmail: (account_id, event, _, after) =>
+    UsageChange.changesOf(event, after).map(({ delta, month }) => ({ account_id, month, delta })),
   keyOf: ({ account_id, month }) => `${account_id} ${month}`,
   sum: (one, { delta }) => ({ ...one, delta: one.delta + delta }),
-  write: (sql, rows) => {
-    const changed = rows.filter(({ delta }) => delta !== 0)
-    return changed.length === 0 ? {} : { separable: [add(sql, changed)] }
+  write: (sql, { rows }) => {
+    const changed = rows.of(table).filter(({ delta }) => delta !== 0)
+    return { simple: ifAny(changed, (rows) => add(sql, rows)) }
   },
 }
-
-export const isEmailEvent = (event: AnyEvent): event is Email.Event => Object.hasOwn(Email.Event.cases, event._tag)

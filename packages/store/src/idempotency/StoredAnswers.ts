@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import type { BatchPart } from "../log/BatchPart.ts"
+import { type BatchTable, ifAny } from "../log/BatchTable.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import { answerKey, type IdempotencyRef, type StoredAnswer } from "./IdempotencyRef.ts"
 import type { Client } from "../postgres/Sql.ts"
@@ -39,7 +39,7 @@ export const insert = (sql: Client<unknown>, answers: ReadonlyArray<StoredAnswer
     SET fingerprint = excluded.fingerprint, answer = excluded.answer, expires_at = excluded.expires_at`
 
 /** Answers under keys that the transaction has looked up and not found. */
-export const part: BatchPart<object, unknown, StoredAnswer> = {
+export const table: BatchTable<StoredAnswer> = {
   keyOf: answerKey,
-  write: (sql, answers) => ({ separable: [insert(sql, answers)] }),
+  write: (sql, { rows }) => ({ simple: ifAny(rows.of(table), (answers) => insert(sql, answers)) }),
 }

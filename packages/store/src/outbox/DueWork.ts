@@ -5,7 +5,8 @@ import * as EmailState from "@waybill/domain/email/EmailState"
 import * as Recipient from "@waybill/domain/email/Recipient"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type { TestClockId } from "@waybill/domain/values/Id"
-import type { BatchPart, BatchRows, WrittenBatch } from "../log/BatchPart.ts"
+import type { Fact } from "../log/Fact.ts"
+import { type BatchRows, type BatchTable, ifAny, type WrittenBatch } from "../log/BatchTable.ts"
 import { begins, type ChangedStream } from "../log/StreamRef.ts"
 import * as Leases from "./Leases.ts"
 import * as Outbox from "./Outbox.ts"
@@ -19,40 +20,41 @@ type Change =
   /** Id of a row whose lease ends, because its holder commits. */
   | { readonly release: string }
 
-/** The outbox: leases of rows, which stay locked until the commit, and the work that follows from streams. */
-export const part: BatchPart<
-  { readonly outbox?: ReadonlyArray<string> },
-  (id: string) => LeaseFact | undefined,
-  Change
-> = {
+/** Leases of outbox rows, which stay locked until the commit. */
+export const fact: Fact<LeaseFact, (id: string) => LeaseFact | undefined> = {
   read: (sql, needs) => {
     const ids = [...new Set(needs.flatMap(({ outbox }) => outbox ?? []))]
     return ids.length === 0 ? [] : [{ rows: Leases.hold(sql, ids) }]
   },
-  fact: (rows) => {
-    const leases = new Map((rows as ReadonlyArray<LeaseFact>).map((lease) => [lease.id, lease]))
+  of: (rows) => {
+    const leases = new Map(rows.map((lease) => [lease.id, lease]))
     return (id) => leases.get(id)
   },
+}
+
+/** The outbox: the work that follows from streams, and the ends of leases. */
+export const table: BatchTable<Change> = {
   ofStream: (stream, { now, rows }) => {
     const row = nextWork(stream, now)
-    if (row !== undefined) rows.add(part, row === "none" ? { settle: stream.stream_id } : { arm: row })
+    if (row !== undefined) rows.add(table, row === "none" ? { settle: stream.stream_id } : { arm: row })
   },
   // Postgres does only one of two writes to the same row in one statement, so a lease is released before its row is armed again.
-  write: (sql, changes, batch) => {
+  write: (sql, batch) => {
+    const changes = batch.rows.of(table)
     const settle = changes.flatMap((change) => ("settle" in change ? [change.settle] : []))
     const settled = new Set(settle)
     const release = changes.flatMap((change) =>
       "release" in change && !settled.has(change.release) ? [change.release] : [],
     )
     const { now } = batch
-    const [newRows, rows] = splitArmed(armedOf(changes), batch)
+    const [newRows, others] = splitArmed(armedOf(changes), batch)
     return {
-      before: release.length === 0 ? [] : [Outbox.release(sql, release)],
-      separable: [
-        ...(newRows.length === 0 ? [] : [Outbox.arm(sql, { rows: newRows, now, isNew: true })]),
-        ...(settle.length === 0 ? [] : [Outbox.settle(sql, settle)]),
+      first: ifAny(release, (ids) => Outbox.release(sql, ids)),
+      simple: [
+        ...ifAny(newRows, (rows) => Outbox.arm(sql, { rows, now, isNew: true })),
+        ...ifAny(settle, (ids) => Outbox.settle(sql, ids)),
       ],
-      joint: rows.length === 0 ? [] : [Outbox.arm(sql, { rows, now })],
+      expressions: ifAny(others, (rows) => Outbox.arm(sql, { rows, now })),
     }
   },
 }
@@ -61,14 +63,14 @@ const armedOf = (changes: ReadonlyArray<Change>): ReadonlyArray<OutboxRow> =>
   changes.flatMap((change) => ("arm" in change ? [change.arm] : []))
 
 /** Returns the rows that a batch inserts or gives a new time. */
-export const armed = (rows: BatchRows): ReadonlyArray<OutboxRow> => armedOf(rows.of(part))
+export const armed = (rows: BatchRows): ReadonlyArray<OutboxRow> => armedOf(rows.of(table))
 
-/** Separates, `apart`, rows that cannot be there yet, those of streams that begin and of calls, from the others. */
+/** Separates, for a statement per table, rows that cannot be there yet, those of streams that begin and of calls, from the others. */
 const splitArmed = (
   rows: ReadonlyArray<OutboxRow>,
-  { changedStreams, isApart }: WrittenBatch,
+  { changedStreams, isPerTable }: WrittenBatch,
 ): [newRows: ReadonlyArray<OutboxRow>, others: ReadonlyArray<OutboxRow>] => {
-  if (!isApart) return [[], rows]
+  if (!isPerTable) return [[], rows]
   const begun = new Set(changedStreams.filter(begins).map(({ stream_id }) => stream_id))
   const isNew = ({ id, kind }: OutboxRow) => kind === "webhook" || begun.has(id)
   return [rows.filter(isNew), rows.filter((row) => !isNew(row))]

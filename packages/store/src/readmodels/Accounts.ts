@@ -5,7 +5,7 @@ import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import * as Databases from "../routing/Databases.ts"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
-import { type BatchPart, liveAccounts, type OfAccount } from "../log/BatchPart.ts"
+import { type Fact, liveAccounts, type OfAccount } from "../log/Fact.ts"
 import * as ReadModel from "./ReadModel.ts"
 import { Sql } from "../postgres/Sql.ts"
 
@@ -53,13 +53,13 @@ export const readModel = ReadModel.make({
 type Row = OfAccount & { readonly record: StoredAccount }
 
 /** Accounts, for commits that need a month's usage. A test account has the record of its live account. */
-export const fact: BatchPart<{ readonly month?: string }, (account: AccountId) => StoredAccount | undefined> = {
+export const fact: Fact<Row, (account: AccountId) => StoredAccount | undefined> = {
   read: (sql, needs) =>
     needs.every(({ month }) => month === undefined)
       ? []
       : [{ rows: sql`SELECT account_id, record FROM accounts WHERE account_id = ANY(${liveAccounts(needs)}::text[])` }],
-  fact: (rows) => {
-    const accounts = new Map((rows as ReadonlyArray<Row>).map(({ account_id, record }) => [account_id, record]))
+  of: (rows) => {
+    const accounts = new Map(rows.map(({ account_id, record }) => [account_id, record]))
     return (account) => accounts.get(Livemode.liveAccountOf(account))
   },
 }

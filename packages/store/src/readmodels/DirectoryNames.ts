@@ -5,33 +5,31 @@ import type { Name } from "../routing/directory/AccountNames.ts"
 import * as ApiKeys from "./ApiKeys.ts"
 import * as Domains from "./Domains.ts"
 import * as Members from "./Members.ts"
-import { type ReadModel, rowsOf } from "./ReadModel.ts"
+import { rowsOf } from "./ReadModel.ts"
 
 /** Names that changed streams give their accounts. */
 export const ofStreams = (changedStreams: ReadonlyArray<ChangedStream>): ReadonlyArray<Name> => {
-  const rows = <A>(model: ReadModel) =>
-    rowsOf(model, changedStreams) as ReadonlyArray<A & { readonly account_id: string }>
   // The name of a key that is revoked has been written before, so that keys are revoked also while home is away.
-  const keys = rows<{ readonly hash: string; readonly revoked_at: unknown }>(ApiKeys.readModel)
+  const keys = rowsOf(ApiKeys.readModel, changedStreams)
     .filter(({ revoked_at }) => revoked_at === null)
     .map(({ account_id, hash }): Name => ({ kind: "api_key", name: hash, account_id }))
-  const users = rows<{ readonly user_id: string }>(Members.readModel).map(({ account_id, user_id }): Name => ({
+  const users = rowsOf(Members.readModel, changedStreams).map(({ account_id, user_id }): Name => ({
     kind: "user",
     name: user_id,
     account_id,
   }))
   // A host that is no longer tracked stays: links of mail that was sent lead there.
-  const hosts = rows<{ readonly record: Domains.DomainRecord | null }>(Domains.readModel).flatMap(
-    ({ account_id, record }): ReadonlyArray<Name> => {
-      const name = Domains.trackingNameOf(record)
-      return name === undefined ? [] : [{ kind: "tracking_host", name, account_id }]
-    },
-  )
+  const hosts = rowsOf(Domains.readModel, changedStreams).flatMap(({ account_id, record }): ReadonlyArray<Name> => {
+    const name = Domains.trackingNameOf(record)
+    return name === undefined ? [] : [{ kind: "tracking_host", name, account_id }]
+  })
   // Later changes of a domain do not need home.
   const begun = changedStreams.filter(({ added }) => added.some(({ event }) => event._tag === "DomainVerified"))
-  const domains = (
-    rowsOf(Domains.readModel, begun) as ReadonlyArray<{ readonly account_id: string; readonly name: string }>
-  ).map(({ account_id, name }): Name => ({ kind: "domain", name: `${name} ${account_id}`, account_id }))
+  const domains = rowsOf(Domains.readModel, begun).map(({ account_id, name }): Name => ({
+    kind: "domain",
+    name: `${name} ${account_id}`,
+    account_id,
+  }))
   return [...keys, ...users, ...hosts, ...domains]
 }
 

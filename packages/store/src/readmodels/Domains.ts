@@ -7,7 +7,7 @@ import { sendingDomains } from "../postgres/sendingDomains.ts"
 import { Effect, Option } from "effect"
 import * as Databases from "../routing/Databases.ts"
 import { HomeSql } from "../routing/HomeSql.ts"
-import { factByName, type OfAccount } from "../log/BatchPart.ts"
+import { factByName, type OfAccount } from "../log/Fact.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as ReadModel from "./ReadModel.ts"
 import { type Client, Sql } from "../postgres/Sql.ts"
@@ -42,7 +42,7 @@ export const readModel = ReadModel.make({
 })
 
 /** A sending domain as decisions see it. */
-interface DomainFact extends OfAccount {
+export interface DomainFact extends OfAccount {
   readonly id: DomainId
   readonly name: string
   readonly status: DomainStatus.Status
@@ -51,7 +51,7 @@ interface DomainFact extends OfAccount {
 
 /** The sending domains of names. */
 export const fact = factByName(
-  ({ domains }: { readonly domains?: ReadonlyArray<string> }) => domains,
+  ({ domains }) => domains,
   (sql, { accounts, names }) => sql`
   SELECT d.account_id, d.id, d.name, d.status, d.record -> 'tracking' AS tracking
   FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, name)

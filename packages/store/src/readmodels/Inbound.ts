@@ -22,23 +22,12 @@ export interface InboundRecord extends Arrived {
   readonly forwards?: ReadonlyArray<Forwarded>
 }
 
-interface Row {
-  readonly account_id: string
-  readonly id: string
-  readonly version: number
-  readonly thread_id: string
-  readonly email_id: string | null
-  readonly message_id: string | null
-  readonly deleted: boolean
-  readonly record: InboundRecord | null
-}
-
 export const readModel = ReadModel.make({
   name: "inbound",
   stream: InboundMail.stream,
   key: ["account_id", "id"],
   changes: ["version", "thread_id", "email_id", "message_id", "deleted", "record"],
-  rows: ({ account_id, stream_id: id, version }, state: InboundMail.State): ReadonlyArray<Row> => {
+  rows: ({ account_id, stream_id: id, version }, state: InboundMail.State) => {
     if (state._tag === "NotReceived") return []
     const { _tag, sha256, ...arrived } = state.mail
     const record: InboundRecord = {

@@ -9,24 +9,16 @@ import { Sql } from "../postgres/Sql.ts"
 /** A route as the log has it. */
 export type RouteRecord = Omit<RouteState.InboundRoute, "_tag">
 
-interface Row {
-  readonly account_id: string
-  readonly id: string
-  readonly version: number
-  readonly removed: boolean
-  readonly record: RouteRecord | null
-}
-
 export const readModel = ReadModel.make({
   name: "inbound_routes",
   stream: Route.stream,
   key: ["account_id", "id"],
   changes: ["version", "removed", "record"],
-  rows: ({ account_id, stream_id: id, version }, state: Route.State): ReadonlyArray<Row> => {
+  rows: ({ account_id, stream_id: id, version }, state: Route.State) => {
     if (state._tag === "NotCreated") return []
-    if (state._tag === "Deleted") return [{ account_id, id, version, removed: true, record: null }]
     const { _tag, ...record } = state
-    return [{ account_id, id, version, removed: false, record }]
+    const removed = _tag === "Deleted"
+    return [{ account_id, id, version, removed, record: removed ? null : record }]
   },
 })
 

@@ -1,7 +1,7 @@
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import type * as SuppressionState from "@waybill/domain/suppression/SuppressionState"
 import { Effect, Option } from "effect"
-import { factByName, type OfAccount, type Pairs } from "../log/BatchPart.ts"
+import { factByName, type OfAccount, type Pairs } from "../log/Fact.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as ReadModel from "./ReadModel.ts"
 import * as ExaminedPage from "./ExaminedPage.ts"
@@ -33,7 +33,7 @@ export interface ActiveRow extends OfAccount {
 
 /** Reasons of the active suppressions of addresses, which are in lower case. */
 export const fact = factByName(
-  ({ addresses }: { readonly addresses?: ReadonlyArray<string> }) => addresses,
+  ({ addresses }) => addresses,
   select,
   ({ address }: ActiveRow) => address,
   (row) => row?.reason,

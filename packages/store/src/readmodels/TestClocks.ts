@@ -4,7 +4,7 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId, TestClockId } from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
-import { type BatchPart, type OfAccount, pairs } from "../log/BatchPart.ts"
+import { type Fact, type OfAccount, pairs } from "../log/Fact.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as ReadModel from "./ReadModel.ts"
 import { Sql } from "../postgres/Sql.ts"
@@ -53,10 +53,7 @@ export const readModel = ReadModel.make({
 })
 
 /** Test clocks, and those that emails live on, which are kept from moving until the batch is committed. */
-export const fact: BatchPart<
-  { readonly clocks?: ReadonlyArray<string>; readonly clocksOf?: ReadonlyArray<string> },
-  (account: AccountId, id: string) => ClockFact | undefined
-> = {
+export const fact: Fact<ClockFact, (account: AccountId, id: string) => ClockFact | undefined> = {
   read: (sql, needs) => {
     const clocks = pairs(needs, (need) => need.clocks)
     const emails = pairs(needs, (need) => need.clocksOf)
@@ -73,8 +70,8 @@ export const fact: BatchPart<
   ORDER BY c.id FOR SHARE OF c`
     return [{ rows }]
   },
-  fact: (rows) => {
-    const clocks = new Map((rows as ReadonlyArray<ClockFact>).map((row) => [`${row.account_id} ${row.id}`, row]))
+  of: (rows) => {
+    const clocks = new Map(rows.map((row) => [`${row.account_id} ${row.id}`, row]))
     return (account, id) => clocks.get(`${Livemode.testAccountOf(account)} ${id}`)
   },
 }

@@ -45,7 +45,7 @@ export const apply = Effect.fnUntraced(function* (
   const streams = Map.groupBy(facts, ({ account_id, stream_id }) => `${account_id} ${stream_id}`)
   const rows = [...streams.values()].flatMap((history) => rowsOf(model, aggregate, history))
   const distinct = model.isShared === true ? distinctBy(model, rows) : rows
-  if (distinct.length > 0) yield* model.write(sql, distinct, table)
+  if (distinct.length > 0) yield* model.upsert(sql, distinct, table)
 })
 
 /**

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
 import * as MovedSince from "../moves/MovedSince.ts"
+import * as ReadModel from "../readmodels/ReadModel.ts"
 import type { Projection } from "./versions/Projections.ts"
 import type { Sql } from "../postgres/Sql.ts"
 
@@ -68,7 +69,7 @@ export const compare = Effect.fnUntraced(function* (sql: Sql, model: Projection,
     SELECT ${key}, t::text AS text, to_jsonb(t) AS row FROM ${sql(table)} t
     WHERE ${bucket} = ANY(${differing}::int[]) AND ${isCompared}`
   const using = sql.literal(model.key.join(", "))
-  const readable = ("readable" in model ? model.readable : undefined) ?? ((row: Row) => row)
+  const readable = (row: Row) => ("count" in model ? row : ReadModel.readable(model, row))
   const mismatches = yield* sql<Difference & { readonly n: bigint }>`
     SELECT to_jsonb(k) AS key, mismatches.live, mismatches.folded, mismatches.n FROM (
       SELECT ${using}, l.row AS live, f.row AS folded, count(*) OVER () AS n

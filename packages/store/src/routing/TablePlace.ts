@@ -7,17 +7,17 @@ import { CurrentCell } from "./CurrentCell.ts"
 export interface TablePlace {
   readonly schema: string
   /**
-   * Whether writes and reads that need no others are statements of one table each, sent together: a node of Citus copies plain
-   * inserts, keeps the plans of simple statements, and plans others each time. Elsewhere one statement of all is faster.
+   * Whether writes and reads that need no others are a statement per table, sent together: a node of Citus copies plain inserts,
+   * keeps the plans of simple statements, and plans others each time. Elsewhere one statement of all is faster.
    */
-  readonly isApart: boolean
+  readonly isPerTable: boolean
 }
 
-export const HOME: TablePlace = { schema: FIRST, isApart: false }
+export const HOME: TablePlace = { schema: FIRST, isPerTable: false }
 
 /** The place of the fiber's database. */
 export const placeHere = Effect.gen(function* () {
   const cell = yield* CurrentCell
   const server = yield* (yield* Cells).serverOf(cell)
-  return { schema: yield* schemaOf(cell), isApart: server?.isNode === true } satisfies TablePlace
+  return { schema: yield* schemaOf(cell), isPerTable: server?.isNode === true } satisfies TablePlace
 })

@@ -3,7 +3,8 @@ import * as Inbound from "@waybill/domain/inbound/Inbound"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type { AccountId, WebhookDeliveryId } from "@waybill/domain/values/Id"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
-import { type BatchPart, liveAccounts } from "../log/BatchPart.ts"
+import { type BatchTable, ifAny } from "../log/BatchTable.ts"
+import { type Fact, liveAccounts } from "../log/Fact.ts"
 import type { Recorded } from "../log/RecordedEvents.ts"
 import type { ChangedStream } from "../log/StreamRef.ts"
 import * as DueWork from "../outbox/DueWork.ts"
@@ -18,11 +19,10 @@ interface Subscription {
   readonly format: WebhookFormat.Format
 }
 
-type Subscriptions = (account: AccountId) => ReadonlyArray<Subscription>
+export type Subscriptions = (account: AccountId) => ReadonlyArray<Subscription>
 
-/** Subscriptions of accounts, and one call for each event and each webhook that subscribes to it. */
-export const part: BatchPart<object, Subscriptions, WebhookDelivery> = {
-  // A test account has the webhooks of its live account.
+/** Subscriptions of accounts. A test account has the webhooks of its live account. */
+export const fact: Fact<Subscription, Subscriptions> = {
   read: (sql, needs) => [
     {
       rows: sql`
@@ -30,11 +30,15 @@ export const part: BatchPart<object, Subscriptions, WebhookDelivery> = {
   WHERE account_id = ANY(${liveAccounts(needs)}::text[]) AND enabled AND NOT removed ORDER BY account_id, id`,
     },
   ],
-  fact: (rows) => (account) => {
+  of: (rows) => (account) => {
     const owner = Livemode.liveAccountOf(account)
-    return (rows as ReadonlyArray<Subscription>).filter(({ account_id }) => account_id === owner)
+    return rows.filter(({ account_id }) => account_id === owner)
   },
-  ofStream: (stream, { fact: subscriptions, now, nowMillis, rows }) => {
+}
+
+/** One call for each event and each webhook that subscribes to it. */
+export const table: BatchTable<WebhookDelivery, { readonly subscriptions: Subscriptions }> = {
+  ofStream: (stream, { facts: { subscriptions }, now, nowMillis, rows }) => {
     for (const subscription of subscriptions(stream.account_id)) {
       for (const recorded of stream.added) {
         if (!isCalled(subscription, stream, recorded)) continue
@@ -42,13 +46,13 @@ export const part: BatchPart<object, Subscriptions, WebhookDelivery> = {
         const created_at = clock === undefined ? now : DomainEvent.occurredAt(recorded.event as DomainEvent.DomainEvent)
         const id = newId("WebhookDeliveryId", nowMillis)
         const delivery = deliveryOf(id, subscription.id, recorded, created_at)
-        rows.add(part, delivery)
+        rows.add(table, delivery)
         const call = WebhookDeliveries.call(delivery.account_id, subscription.id, id, now)
-        rows.add(DueWork.part, { arm: clock === undefined ? call : { ...call, clock, clock_due: created_at } })
+        rows.add(DueWork.table, { arm: clock === undefined ? call : { ...call, clock, clock_due: created_at } })
       }
     }
   },
-  write: (sql, deliveries) => ({ joint: [WebhookDeliveries.insert(sql, deliveries)] }),
+  write: (sql, { rows }) => ({ expressions: ifAny(rows.of(table), (calls) => WebhookDeliveries.insert(sql, calls)) }),
 }
 
 /** Whether a webhook is called for an event: it subscribes, or the routes of a received mail decide. */

@@ -44,7 +44,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("equal subjects of con
       })
       yield* Effect.forEach(
         [rows, rows.toReversed(), rows],
-        (each) => sql.withTransaction(EmailSubjects.readModel.write(sql, each)),
+        (each) => sql.withTransaction(EmailSubjects.readModel.upsert(sql, each)),
         { concurrency: 3 },
       )
     }

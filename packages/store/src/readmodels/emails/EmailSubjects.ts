@@ -1,10 +1,10 @@
 import * as Email from "@waybill/domain/email/Email"
 import type { Statement } from "effect/sql"
-import * as Arrays from "../../postgres/Arrays.ts"
 import * as IdKey from "../../postgres/IdKey.ts"
+import { ifAny } from "../../log/BatchTable.ts"
 import * as ReadModel from "../ReadModel.ts"
 import * as TermKey from "../../postgres/TermKey.ts"
-import type { Sql } from "../../postgres/Sql.ts"
+import type { Client, Sql } from "../../postgres/Sql.ts"
 
 const ASCII = /^[\u0020-\u007e]*$/u
 /**
@@ -54,49 +54,47 @@ export const keyOf = (subject: string): TermKey.TermKey => keyOfFolded(fold(subj
 
 const keyOfFolded = (folded: string): TermKey.TermKey => TermKey.of(`subject:${folded}`)
 
-export interface Row {
-  readonly account_id: IdKey.IdKey
+interface Row {
+  readonly account_id: string
   readonly term: TermKey.TermKey
   readonly folded: string
 }
 
-const TYPES = { account_id: "AccountId", term: "bigint", folded: "text" } as const
-
 export const row = (account_id: string, subject: string): Row => {
   const folded = fold(subject)
-  return { account_id: IdKey.of(account_id), term: keyOfFolded(folded), folded }
+  return { account_id, term: keyOfFolded(folded), folded }
 }
 
-export const readModel: ReadModel.ReadModel = {
+const model = ReadModel.make({
   name: "email_subjects",
   stream: Email.stream,
   key: ["account_id", "term"],
-  isStatic: true,
+  changes: [],
   isShared: true,
-  rows: ({ account_id }, state) => {
-    const message = state as Email.State
-    return message._tag === "NotCreated" ? [] : [row(account_id, message.accepted.subject)]
-  },
-  readable: (row) => ReadModel.readable(row, TYPES),
-  // The one table whose rows belong to several streams. Inserting in key order keeps two commits with the same new
-  // subjects from deadlocking.
-  write: (sql, rows, table = "email_subjects") => sql`
-    INSERT INTO ${sql(table)} (account_id, term, folded)
-    SELECT * FROM unnest(${Arrays.texts(rows.map((row) => (row as Row).account_id))}::uuid[],
-      ${Arrays.bigints(rows.map((row) => (row as Row).term))}, ${Arrays.texts(rows.map((row) => (row as Row).folded))})
-      AS new(account_id, term, folded) ORDER BY account_id, term
-    ON CONFLICT (account_id, term) DO NOTHING`,
-  insertApart: (sql, rows) => {
-    const sorted = (rows as ReadonlyArray<Row>).toSorted((a, b) => (isBefore(a, b) ? -1 : 1))
-    // The last row is repeated up to a power of two, so that there are few statements to keep plans of.
-    const last = sorted.slice(-1)
-    while (Math.log2(sorted.length) % 1 !== 0) sorted.push(...last)
-    const values = sorted.map(
-      ({ account_id, folded, term }) => sql`(${account_id}::uuid, ${term}::bigint, ${folded}::text)`,
-    )
-    return sql`
+  types: { account_id: "AccountId", term: "bigint", folded: "text" },
+  rows: ({ account_id }, state: Email.State) =>
+    state._tag === "NotCreated" ? [] : [row(account_id, state.accepted.subject)],
+})
+
+export const readModel: typeof model = {
+  ...model,
+  write: (sql, batch) =>
+    batch.isPerTable
+      ? { simple: ifAny(ReadModel.rowsOf(model, batch.changedStreams), (rows) => insertPerTable(sql, rows)) }
+      : model.write(sql, batch),
+}
+
+/** Writes few rows by a statement whose plan is kept where there is one per table (`TablePlace`). */
+const insertPerTable = (sql: Client<unknown>, rows: ReadonlyArray<Row>): Statement.Fragment => {
+  const sorted = rows.toSorted((a, b) => (isBefore(a, b) ? -1 : 1))
+  // The last row is repeated up to a power of two, so that there are few statements to keep plans of.
+  const last = sorted.slice(-1)
+  while (Math.log2(sorted.length) % 1 !== 0) sorted.push(...last)
+  const values = sorted.map(
+    ({ account_id, folded, term }) => sql`(${IdKey.of(account_id)}::uuid, ${term}::bigint, ${folded}::text)`,
+  )
+  return sql`
     INSERT INTO email_subjects (account_id, term, folded) VALUES ${sql.csv(values)} ON CONFLICT (account_id, term) DO NOTHING`
-  },
 }
 
 const isBefore = (a: Row, b: Row): boolean =>

@@ -2,7 +2,7 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId, TemplateId } from "@waybill/domain/values/Id"
 import * as TemplateState from "@waybill/domain/template/TemplateState"
 import { Effect } from "effect"
-import { type BatchPart, pairs } from "../../log/BatchPart.ts"
+import { type Fact, pairs } from "../../log/Fact.ts"
 import { type Client, Sql } from "../../postgres/Sql.ts"
 
 /** The version that is sent by a template now. `parts` changes with each partial and layout of the account. */
@@ -38,16 +38,13 @@ export const select = (sql: Client<unknown>, accounts: ReadonlyArray<string>, na
   ) AS parts ON parts.account_id = t.account_id`
 
 /** The current versions of templates, by id or alias. */
-export const fact: BatchPart<
-  { readonly templates?: ReadonlyArray<string> },
-  (account: AccountId, name: string) => Current | undefined
-> = {
+export const fact: Fact<NamedCurrent, (account: AccountId, name: string) => Current | undefined> = {
   read: (sql, needs) => {
     const { accounts, names } = pairs(needs, ({ templates }) => templates)
     return names.length === 0 ? [] : [{ rows: select(sql, accounts.map(Livemode.liveAccountOf), names) }]
   },
-  fact: (rows) => {
-    const byName = (rows as ReadonlyArray<NamedCurrent>).flatMap((row) =>
+  of: (rows) => {
+    const byName = rows.flatMap((row) =>
       named(row).map(([name, current]) => [`${row.account_id} ${name}`, current] as const),
     )
     const templates = new Map(byName)

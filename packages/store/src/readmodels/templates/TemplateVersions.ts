@@ -14,23 +14,13 @@ export interface VersionRecord {
   readonly published_at: Timestamp
 }
 
-interface VersionRow {
-  readonly account_id: string
-  readonly template_id: string
-  readonly number: number
-  readonly version: number
-  readonly record: VersionRecord
-  readonly source: TemplateState.TemplateSource
-  readonly uses: ReadonlyArray<string>
-}
-
 export const readModel = ReadModel.make({
   name: "template_versions",
   stream: Template.stream,
   key: ["account_id", "template_id", "number"],
   changes: ["version", "record", "source", "uses"],
   rememberedEvents: TemplateState.REMEMBERED_EVENTS,
-  rows: ({ account_id, stream_id: template_id }, state: Template.State): ReadonlyArray<VersionRow> =>
+  rows: ({ account_id, stream_id: template_id }, state: Template.State) =>
     state._tag === "NotCreated"
       ? []
       : state.recent.map(({ event, published: { at, created_by, notes, number, source } }) => ({

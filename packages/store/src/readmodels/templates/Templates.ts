@@ -5,7 +5,7 @@ import type { TemplateId } from "@waybill/domain/values/Id"
 import type { Timestamp } from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import { factByName, type OfAccount } from "../../log/BatchPart.ts"
+import { factByName, type OfAccount } from "../../log/Fact.ts"
 import * as Arrays from "../../postgres/Arrays.ts"
 import * as ReadModel from "../ReadModel.ts"
 import { Sql } from "../../postgres/Sql.ts"
@@ -22,19 +22,6 @@ export interface TemplateRecord {
   readonly versions: number
   readonly created_at: Timestamp
   readonly updated_at: Timestamp
-}
-
-interface Row {
-  readonly account_id: string
-  readonly id: string
-  readonly version: number
-  readonly alias: string | null
-  readonly kind: TemplateState.TemplateKind
-  readonly archived: boolean
-  readonly current: number
-  readonly record: TemplateRecord
-  readonly draft: TemplateState.TemplateSource
-  readonly uses: ReadonlyArray<string>
 }
 
 export const recordOf = (template: TemplateState.ExistingTemplate): TemplateRecord => ({
@@ -55,7 +42,7 @@ export const readModel = ReadModel.make({
   stream: Template.stream,
   key: ["account_id", "id"],
   changes: ["version", "alias", "kind", "archived", "current", "record", "draft", "uses"],
-  rows: ({ account_id, stream_id: id, version }, state: Template.State): ReadonlyArray<Row> => {
+  rows: ({ account_id, stream_id: id, version }, state: Template.State) => {
     if (state._tag === "NotCreated") return []
     const { alias, archived, current, draft, kind } = state
     const uses = NamedParts.of(draft)
@@ -65,7 +52,7 @@ export const readModel = ReadModel.make({
 
 /** Ids of the templates that have an alias. */
 export const fact = factByName(
-  ({ aliases }: { readonly aliases?: ReadonlyArray<string> }) => aliases,
+  ({ aliases }) => aliases,
   (sql, { accounts, names }) => sql`
   SELECT t.account_id, t.alias, t.id
   FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, alias)

@@ -1,7 +1,7 @@
 import pg from "pg"
 import * as Copy from "../../copy/Copy.ts"
 import { type Column, CopyBinary } from "../../copy/CopyBinary.ts"
-import type { ReadModel } from "../../readmodels/ReadModel.ts"
+import { keyText, type ReadModel } from "../../readmodels/ReadModel.ts"
 import { aggregateOf } from "../../log/aggregateOf.ts"
 import { COLUMNS, HistoryReader } from "./HistoryReader.ts"
 import { StreamFold } from "./StreamFold.ts"
@@ -30,7 +30,7 @@ export class SliceFold {
 
   constructor(client: pg.Client, model: ReadModel, columns: ReadonlyArray<Column>) {
     this.#client = client
-    this.#model = { ...model, rows: model.rowsWithIds ?? model.rows }
+    this.#model = model
     this.#copy = new CopyBinary(columns)
   }
 
@@ -63,8 +63,7 @@ const adderOf = (model: ReadModel, copy: CopyBinary): ((row: object) => void) =>
   if (model.isShared !== true) return (row) => copy.add(row)
   const seen = new Set<string>()
   return (row) => {
-    const fields = row as Readonly<Record<string, unknown>>
-    const key = model.key.map((column) => String(fields[column])).join(" ")
+    const key = keyText(model, row)
     if (seen.has(key)) return
     seen.add(key)
     copy.add(row)

@@ -1,6 +1,6 @@
 import type { AccountId } from "@waybill/domain/values/Id"
 import type * as RecordedEvents from "../../log/RecordedEvents.ts"
-import type { ReadModel } from "../../readmodels/ReadModel.ts"
+import { keyText, type ModelRow, type ReadModel } from "../../readmodels/ReadModel.ts"
 
 /** Folds the events of one stream after another into the rows that the commits of these events wrote. */
 export class StreamFold {
@@ -14,7 +14,7 @@ export class StreamFold {
    * Rows taken every `rememberedEvents` of the read model, because a later state may have forgotten them, and the version at
    * which the last ones were taken.
    */
-  #remembered: Array<ReadonlyArray<object>> = []
+  #remembered: Array<ReadonlyArray<ModelRow>> = []
   #rememberedVersion = 0
 
   constructor(model: ReadModel, aggregate: RecordedEvents.AnyAggregate) {
@@ -41,14 +41,14 @@ export class StreamFold {
   }
 
   /** Returns the rows of the stream after all events that were added since it began. */
-  rows(): ReadonlyArray<object> {
+  rows(): ReadonlyArray<ModelRow> {
     if (this.#version === 0) return []
     if (this.#rememberedVersion === 0) return this.#current()
     const last = this.#rememberedVersion === this.#version ? [] : [this.#current()]
     return distinctBy(this.#model, [...this.#remembered, ...last].flat())
   }
 
-  #current(): ReadonlyArray<object> {
+  #current(): ReadonlyArray<ModelRow> {
     const stream = { account_id: this.#account_id, stream_id: this.#stream_id, version: this.#version }
     return this.#model.rows(stream, this.#state)
   }
@@ -59,7 +59,7 @@ export const rowsOf = (
   model: ReadModel,
   aggregate: RecordedEvents.AnyAggregate,
   history: ReadonlyArray<RecordedEvents.NewEvent>,
-): ReadonlyArray<object> => {
+): ReadonlyArray<ModelRow> => {
   const [first] = history
   if (first === undefined) return []
   const fold = new StreamFold(model, aggregate)
@@ -69,11 +69,6 @@ export const rowsOf = (
 }
 
 /** Returns the last row of each key. */
-export const distinctBy = ({ key }: Pick<ReadModel, "key">, rows: ReadonlyArray<object>): ReadonlyArray<object> => [
-  ...new Map(
-    rows.map((row) => {
-      const fields = row as Readonly<Record<string, unknown>>
-      return [key.map((column) => String(fields[column])).join(" "), row] as const
-    }),
-  ).values(),
+export const distinctBy = (model: Pick<ReadModel, "key">, rows: ReadonlyArray<ModelRow>): ReadonlyArray<ModelRow> => [
+  ...new Map(rows.map((row) => [keyText(model, row), row])).values(),
 ]

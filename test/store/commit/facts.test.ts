@@ -7,7 +7,7 @@ import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import { id, queued } from "../../support/history.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import { Refused, send } from "../commit/commits.ts"
+import { Refused, send } from "./commits.ts"
 
 const [MONTH, DOMAIN, ADDRESS] = ["2026-11", "acme.test", "ana@example.org"]
 const needs = { domains: [DOMAIN], addresses: [ADDRESS], month: MONTH }
