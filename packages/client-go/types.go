@@ -116,6 +116,9 @@ type EmailMessage struct {
 	// values of at most 500. They are in the logs and the webhooks, and the logs find them with
 	// `metadata.<name>=<value>`
 	Metadata map[string]string `json:"metadata,omitempty"`
+	// Whether an email whose recipients are all suppressed is accepted. It is `suppressed` at once and counts as one
+	// recipient, instead of 422 `all_recipients_suppressed`
+	AcceptSuppressed *bool `json:"accept_suppressed,omitempty"`
 	// Whether `Reply-To` is an address of the account by which an answer finds its email without `In-Reply-To`.
 	// `reply_to` stays in the record; with `{"forward": true}` answers are sent on to it
 	ReplyTracking *ReplyTracking `json:"reply_tracking,omitempty"`
@@ -619,6 +622,9 @@ type InboundReply struct {
 	// values of at most 500. They are in the logs and the webhooks, and the logs find them with
 	// `metadata.<name>=<value>`
 	Metadata map[string]string `json:"metadata,omitempty"`
+	// Whether an email whose recipients are all suppressed is accepted. It is `suppressed` at once and counts as one
+	// recipient, instead of 422 `all_recipients_suppressed`
+	AcceptSuppressed *bool `json:"accept_suppressed,omitempty"`
 	// Whether `Reply-To` is an address of the account by which an answer finds its email without `In-Reply-To`.
 	// `reply_to` stays in the record; with `{"forward": true}` answers are sent on to it
 	ReplyTracking *ReplyTracking `json:"reply_tracking,omitempty"`
@@ -777,6 +783,9 @@ type TemplatedMessage struct {
 	// values of at most 500. They are in the logs and the webhooks, and the logs find them with
 	// `metadata.<name>=<value>`
 	Metadata map[string]string `json:"metadata,omitempty"`
+	// Whether an email whose recipients are all suppressed is accepted. It is `suppressed` at once and counts as one
+	// recipient, instead of 422 `all_recipients_suppressed`
+	AcceptSuppressed *bool `json:"accept_suppressed,omitempty"`
 	// Whether `Reply-To` is an address of the account by which an answer finds its email without `In-Reply-To`.
 	// `reply_to` stays in the record; with `{"forward": true}` answers are sent on to it
 	ReplyTracking *ReplyTracking `json:"reply_tracking,omitempty"`

@@ -53,6 +53,7 @@ namespace Waybill;
  *   attachments?: list<Attachment>|null,
  *   list_unsubscribe?: bool|null,
  *   metadata?: array<string, string>|null,
+ *   accept_suppressed?: bool|null,
  *   reply_tracking?: ReplyTracking|null,
  *   tracking?: EmailTracking|null,
  * }
@@ -501,6 +502,7 @@ namespace Waybill;
  *   attachments?: list<Attachment>|null,
  *   list_unsubscribe?: bool|null,
  *   metadata?: array<string, string>|null,
+ *   accept_suppressed?: bool|null,
  *   reply_tracking?: ReplyTracking|null,
  *   tracking?: EmailTracking|null,
  * }
@@ -611,6 +613,7 @@ namespace Waybill;
  *   attachments?: list<Attachment>|null,
  *   list_unsubscribe?: bool|null,
  *   metadata?: array<string, string>|null,
+ *   accept_suppressed?: bool|null,
  *   reply_tracking?: ReplyTracking|null,
  *   tracking?: EmailTracking|null,
  *   template: TemplateChoice,

@@ -181,6 +181,9 @@ class EmailMessage(_EmailMessageRequired, total=False):
     # values of at most 500. They are in the logs and the webhooks, and the logs find them with
     # `metadata.<name>=<value>`
     metadata: Optional[Dict[str, str]]
+    # Whether an email whose recipients are all suppressed is accepted. It is `suppressed` at once and counts as one
+    # recipient, instead of 422 `all_recipients_suppressed`
+    accept_suppressed: Optional[bool]
     # Whether `Reply-To` is an address of the account by which an answer finds its email without `In-Reply-To`.
     # `reply_to` stays in the record; with `{"forward": true}` answers are sent on to it
     reply_tracking: Optional[ReplyTracking]
@@ -702,6 +705,9 @@ class InboundReply(_InboundReplyFrom, total=False):
     # values of at most 500. They are in the logs and the webhooks, and the logs find them with
     # `metadata.<name>=<value>`
     metadata: Optional[Dict[str, str]]
+    # Whether an email whose recipients are all suppressed is accepted. It is `suppressed` at once and counts as one
+    # recipient, instead of 422 `all_recipients_suppressed`
+    accept_suppressed: Optional[bool]
     # Whether `Reply-To` is an address of the account by which an answer finds its email without `In-Reply-To`.
     # `reply_to` stays in the record; with `{"forward": true}` answers are sent on to it
     reply_tracking: Optional[ReplyTracking]
@@ -881,6 +887,9 @@ class TemplatedMessage(_TemplatedMessageRequired, total=False):
     # values of at most 500. They are in the logs and the webhooks, and the logs find them with
     # `metadata.<name>=<value>`
     metadata: Optional[Dict[str, str]]
+    # Whether an email whose recipients are all suppressed is accepted. It is `suppressed` at once and counts as one
+    # recipient, instead of 422 `all_recipients_suppressed`
+    accept_suppressed: Optional[bool]
     # Whether `Reply-To` is an address of the account by which an answer finds its email without `In-Reply-To`.
     # `reply_to` stays in the record; with `{"forward": true}` answers are sent on to it
     reply_tracking: Optional[ReplyTracking]

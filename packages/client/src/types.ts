@@ -451,6 +451,8 @@ export type EmailMessage = {
   readonly list_unsubscribe?: boolean | null
   /** Pairs for identifying the email, which recipients do not get: at most 75, with names of 1 to 64 characters and values of at most 500. They are in the logs and the webhooks, and the logs find them with `metadata.<name>=<value>` */
   readonly metadata?: { readonly [name: string]: string } | null
+  /** Whether an email whose recipients are all suppressed is accepted. It is `suppressed` at once and counts as one recipient, instead of 422 `all_recipients_suppressed` */
+  readonly accept_suppressed?: boolean | null
   /** Whether `Reply-To` is an address of the account by which an answer finds its email without `In-Reply-To`. `reply_to` stays in the record; with `{"forward": true}` answers are sent on to it */
   readonly reply_tracking?: boolean | ReplyTracking | null
   /** Whether opens and clicks are tracked; the domain's setting applies to what is left out */
@@ -688,6 +690,8 @@ export type InboundReply = {
   readonly list_unsubscribe?: boolean | null
   /** Pairs for identifying the email, which recipients do not get: at most 75, with names of 1 to 64 characters and values of at most 500. They are in the logs and the webhooks, and the logs find them with `metadata.<name>=<value>` */
   readonly metadata?: { readonly [name: string]: string } | null
+  /** Whether an email whose recipients are all suppressed is accepted. It is `suppressed` at once and counts as one recipient, instead of 422 `all_recipients_suppressed` */
+  readonly accept_suppressed?: boolean | null
   /** Whether `Reply-To` is an address of the account by which an answer finds its email without `In-Reply-To`. `reply_to` stays in the record; with `{"forward": true}` answers are sent on to it */
   readonly reply_tracking?: boolean | ReplyTracking | null
   /** Whether opens and clicks are tracked; the domain's setting applies to what is left out */
@@ -1555,6 +1559,8 @@ export type TemplatedMessage = {
   readonly list_unsubscribe?: boolean | null
   /** Pairs for identifying the email, which recipients do not get: at most 75, with names of 1 to 64 characters and values of at most 500. They are in the logs and the webhooks, and the logs find them with `metadata.<name>=<value>` */
   readonly metadata?: { readonly [name: string]: string } | null
+  /** Whether an email whose recipients are all suppressed is accepted. It is `suppressed` at once and counts as one recipient, instead of 422 `all_recipients_suppressed` */
+  readonly accept_suppressed?: boolean | null
   /** Whether `Reply-To` is an address of the account by which an answer finds its email without `In-Reply-To`. `reply_to` stays in the record; with `{"forward": true}` answers are sent on to it */
   readonly reply_tracking?: boolean | ReplyTracking | null
   /** Whether opens and clicks are tracked; the domain's setting applies to what is left out */

@@ -172,6 +172,7 @@ const commandOf = (message: EmailMessage, { hash }: Rows.Accepted): Acceptance.C
   },
   size_bytes: 0,
   list_unsubscribe: message.list_unsubscribe ?? false,
+  accept_suppressed: message.accept_suppressed ?? false,
   tracking: message.tracking ?? undefined,
   resend_of: null,
 })

@@ -200,7 +200,6 @@ const decide = (
     clock: clockOf(view, account_id, command.test_clock ?? key?.test_clock),
     plan: { name: Plan.TERMS[account.plan].name, max_recipients: account.limits.max_recipients },
     allowedHeaders: account.allowed_headers,
-    acceptsSuppressed: translated?.acceptsSuppressed,
     suppressed,
     unsent: {
       bytes: view.facts.unsent(account_id, Draft.monthOf(at)).bytes + before.scheduled_bytes,

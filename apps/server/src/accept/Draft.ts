@@ -92,6 +92,7 @@ export const fromMessage = (message: EmailMessage, template?: Acceptance.UsedTem
       },
       size_bytes,
       list_unsubscribe: list_unsubscribe ?? false,
+      accept_suppressed: message.accept_suppressed ?? false,
       reply_tracking,
       tracking: tracking ?? undefined,
       resend_of: null,

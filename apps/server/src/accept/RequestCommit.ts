@@ -26,8 +26,6 @@ export interface TranslatedRequest {
   readonly route: string
   /** Returns the hash of the body as the client sent it, which few requests need. */
   readonly hashOfBody: () => string
-  /** Whether the other service accepts mail to suppressed recipients alone, and says so later. */
-  readonly acceptsSuppressed: boolean
   /** The suppressed recipients of each email that this request accepts, which our own answers do not name. */
   readonly suppressed: Map<string, ReadonlyArray<string>>
   /** The refusals of messages of the last batch, by their places; none if its answer is an earlier one. */

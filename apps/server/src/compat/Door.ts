@@ -104,8 +104,6 @@ export interface Door {
   readonly authorization: (headers: DoorRequest["headers"]) => string | undefined
   /** Whether its ids are UUIDs. Ours are read everywhere. */
   readonly hasUuids: boolean
-  /** Whether it accepts mail to suppressed recipients alone, and says later that they were not reached. */
-  readonly acceptsSuppressed: boolean
   readonly routes: ReadonlyArray<Route>
   /** Whether a path is one of the other service, by any method. */
   readonly isKnown: (path: string) => boolean

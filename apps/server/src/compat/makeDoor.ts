@@ -8,10 +8,7 @@ import * as Routes from "./Routes.ts"
 /** Paths of the other service that Waybill has no meaning for. A colon matches any segment; without a method all do. */
 export type Absence = readonly [path: string, message: string, method?: string]
 
-interface Parts extends Pick<
-  Door,
-  "acceptsSuppressed" | "authorization" | "errorOf" | "hasUuids" | "prefix" | "routes"
-> {
+interface Parts extends Pick<Door, "authorization" | "errorOf" | "hasUuids" | "prefix" | "routes"> {
   readonly absent: ReadonlyArray<Absence>
   /** Puts the parameters of a query in the spelling that the routes have. */
   readonly queryOf?: (query: URLSearchParams) => URLSearchParams

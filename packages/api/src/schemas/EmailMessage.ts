@@ -254,6 +254,12 @@ const Message = Schema.Struct({
       description: `Pairs for identifying the email, which recipients do not get: at most ${Labels.MAX_METADATA}, with names of 1 to ${Labels.MAX_METADATA_NAME_CHARS} characters and values of at most ${Labels.MAX_METADATA_VALUE_CHARS}. They are in the logs and the webhooks, and the logs find them with \`metadata.<name>=<value>\``,
     }),
   ),
+  accept_suppressed: Schema.optionalKey(
+    Schema.NullOr(Schema.Boolean).annotate({
+      description:
+        "Whether an email whose recipients are all suppressed is accepted. It is `suppressed` at once and counts as one recipient, instead of 422 `all_recipients_suppressed`",
+    }),
+  ),
   reply_tracking: Schema.optionalKey(ReplyTrackingField),
   tracking: Schema.optionalKey(
     Schema.NullOr(Tracking).annotate({

@@ -57,6 +57,8 @@ export interface Command {
   readonly content: Content.Content
   readonly size_bytes: number
   readonly list_unsubscribe: boolean
+  /** Whether mail to suppressed recipients alone is accepted, as suppressed. It counts as one recipient. */
+  readonly accept_suppressed?: boolean
   readonly reply_tracking?: EmailEvent.ReplyTracking | undefined
   /** The received mail that is sent on as it came. Its author's domain is not the account's. */
   readonly forward?: Forward | undefined
@@ -91,8 +93,6 @@ export interface Context {
   readonly plan: { readonly name: string; readonly max_recipients: number }
   /** Headers that steer a provider and that an operator allows the account. */
   readonly allowedHeaders?: ReadonlyArray<string> | undefined
-  /** Whether mail to suppressed recipients alone is accepted, as suppressed. It counts as one recipient. */
-  readonly acceptsSuppressed?: boolean | undefined
   /** Suppressed recipients of this message, by `Address.keyOf`. */
   readonly suppressed: ReadonlyMap<string, SuppressionState.Reason>
   /** Recipients accepted in this UTC month. `limit` is `null` on a plan without one. */
@@ -293,10 +293,10 @@ const checkClock: Check = ({ context: { clock, mode } }) => {
 }
 
 /** Suppressed recipients do not count towards the monthly quota, except one of a message that has no others. */
-const checkQuota: Check = ({ all, command: { size_bytes }, context, suppressed }) => {
-  const { acceptsSuppressed, mode, now, quota } = context
+const checkQuota: Check = ({ all, command: { accept_suppressed, size_bytes }, context, suppressed }) => {
+  const { mode, now, quota } = context
   const accepted = all.length - suppressed.length
-  const recipients = acceptsSuppressed === true ? UsageChange.volumeOf(accepted) : accepted
+  const recipients = accept_suppressed === true ? UsageChange.volumeOf(accepted) : accepted
   if (quota.limit === null || recipients === 0) return undefined
   const counted = recipients + UsageChange.piecesOf({ ...livemodeOf(context), size_bytes })
   if (quota.used + counted <= quota.limit) return undefined
@@ -369,8 +369,8 @@ const checkTracking: Check = ({ command: { resend_of, tracking }, context: { tra
     ? new EmailRefusal.TrackingUnavailable({ path: "tracking" })
     : undefined
 
-const checkSuppressed: Check = ({ all, context, suppressed }) =>
-  suppressed.length < all.length || context.acceptsSuppressed === true
+const checkSuppressed: Check = ({ all, command, context, suppressed }) =>
+  suppressed.length < all.length || command.accept_suppressed === true
     ? undefined
     : new EmailRefusal.AllRecipientsSuppressed({
         recipients: suppressed.map(({ address }) => ({ address, reason: reasonOf(context, address) })),

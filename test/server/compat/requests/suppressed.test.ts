@@ -74,11 +74,17 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
       assert.strictEqual((yield* get("/v1/account")).usage.emails, 1 + 1 + 1)
     })
 
-    it.effect("is refused by our own API and by Postmark's", function* () {
-      const { key, world } = yield* setUp
+    it.effect("is refused by Postmark's, and by our own API unless it is asked to accept it", function* () {
+      const { key, statusesIn, world } = yield* setUp
       const native = { from: "hi@acme.test", to: "bo@example.org", subject: "x", text: "x" }
       const { json, status } = yield* world.request("POST", "/v1/email/send", { key, body: native })
       assert.deepStrictEqual([status, json.error.reason], [422, "all_recipients_suppressed"])
+      const accepted = yield* world.request("POST", "/v1/email/send", {
+        key,
+        body: { ...native, accept_suppressed: true },
+      })
+      assert.strictEqual(accepted.status, 200)
+      assert.deepStrictEqual(yield* statusesIn, ["bo@example.org suppressed"])
       const answer = yield* world.request("POST", "/compat/postmark/email", {
         headers: { "x-postmark-server-token": key },
         body: { From: "hi@acme.test", To: "bo@example.org", Subject: "x", TextBody: "x" },

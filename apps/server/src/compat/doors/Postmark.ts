@@ -57,7 +57,6 @@ const STREAM_ROUTES = (["POST /message-streams", "PATCH /message-streams/:id"] a
 export const door = makeDoor({
   prefix: "/compat/postmark",
   hasUuids: true,
-  acceptsSuppressed: false,
   authorization: (headers) => {
     // The package calls by the account's token to push templates.
     const token = headers["x-postmark-server-token"] ?? headers["x-postmark-account-token"]

@@ -30,7 +30,6 @@ const ROUTES: ReadonlyArray<Route> = [
 export const door = makeDoor({
   prefix: "/compat/resend",
   hasUuids: true,
-  acceptsSuppressed: true,
   authorization: ({ authorization }) => authorization,
   routes: ROUTES,
   absent: Absent.ABSENT,

@@ -28,7 +28,6 @@ const ABSENT: ReadonlyArray<Absence> = [
 export const door = makeDoor({
   prefix: "/compat/sendgrid",
   hasUuids: false,
-  acceptsSuppressed: true,
   authorization: ({ authorization }) => authorization,
   routes: [...MailSend.routes, ...Batches.routes, ...SendGridTemplates.routes],
   absent: ABSENT,

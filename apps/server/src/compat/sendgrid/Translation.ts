@@ -54,6 +54,7 @@ export const toNative = (
         ? undefined
         : Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, fill(value)])),
     ...labelsOf(message, personalization),
+    accept_suppressed: true,
     scheduled_at: sendAt ? Timestamp.fromMillis(sendAt * Timestamp.SECOND) : undefined,
     // Where nothing can be tracked, nothing is.
     tracking: tracks ? trackingOf(message) : undefined,

@@ -28,6 +28,7 @@ export const make = Effect.fnUntraced(function* (message: ResendMessage.Message)
   const { attachments, headers, scheduled_at, tags, template, ...same } = message
   const body: Draft["body"] = {
     ...same,
+    accept_suppressed: true,
     ...Mailboxes.quoted(message),
     ...(headers === undefined ? {} : { headers: OwnHeaders.drop(headers, [message.reply_to ?? []].flat()) }),
     ...(tags === undefined
