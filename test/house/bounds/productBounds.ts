@@ -337,7 +337,7 @@ export const productBounds: ReadonlyArray<Group> = [
       customer("Characters of such a name", "MAX_NAME_CHARS", SENDGRID_NAMES, "400"),
       customer("Places in a text where a name is replaced", "MAX_PLACES", SENDGRID_NAMES, "400"),
       customer(
-        "Batches of SendGrid that are paused or canceled at a time",
+        "Batches of emails that are paused or canceled at a time",
         "MAX_CHANGED",
         "packages/domain/src/account/SendBatch.ts",
         "400",

@@ -226,40 +226,22 @@ export const changeAllowedHeaders = (now: Timestamp.Timestamp, allowed: Readonly
 export const batchStatus = (state: State, batch_id: string): SendBatch.Status | undefined =>
   state._tag === "Account" ? state.batches?.find((each) => each.batch_id === batch_id)?.status : undefined
 
-const batchChange = (now: Timestamp.Timestamp, batch_id: string, status: SendBatch.Status | null) =>
-  Result.succeed(Array.of<Event>({ _tag: "SendBatchChanged", batch_id, status, at: now }))
-
-/** Pauses or cancels a batch that is neither. */
-export const stopBatch =
-  (
-    now: Timestamp.Timestamp,
-    batch_id: string,
-    status: SendBatch.Status,
-    /** Whether a batch counts in the number of those that may be stopped. */
-    counts: (batch_id: string) => boolean,
-  ): Decide<AccountNotFound | SendBatch.AlreadyChanged | SendBatch.TooManyChanged> =>
-  (state) => {
-    if (state._tag === "NotCreated") return Result.fail(new AccountNotFound())
-    const status_set = batchStatus(state, batch_id)
-    if (status_set !== undefined) return Result.fail(new SendBatch.AlreadyChanged({ status_set }))
-    const stopped = (state.batches ?? []).filter((each) => counts(each.batch_id))
-    return stopped.length < SendBatch.MAX_CHANGED
-      ? batchChange(now, batch_id, status)
-      : Result.fail(new SendBatch.TooManyChanged())
-  }
-
-/** Changes the status of a batch that has one; `null` ends it. */
+/** Pauses or cancels a batch; `null` ends that. */
 export const changeBatch =
   (
     now: Timestamp.Timestamp,
     batch_id: string,
     status: SendBatch.Status | null,
-  ): Decide<AccountNotFound | SendBatch.NotChanged | NothingNew> =>
+    /** Whether a batch counts in the number of those that may be paused or canceled. */
+    counts: (batch_id: string) => boolean,
+  ): Decide<AccountNotFound | SendBatch.TooManyChanged | NothingNew> =>
   (state) => {
     if (state._tag === "NotCreated") return Result.fail(new AccountNotFound())
-    const before = batchStatus(state, batch_id)
-    if (before === undefined) return Result.fail(new SendBatch.NotChanged())
-    return before === status ? Result.fail(new NothingNew()) : batchChange(now, batch_id, status)
+    if (batchStatus(state, batch_id) === (status ?? undefined)) return Result.fail(new NothingNew())
+    const changed = SendBatch.changed(state.batches ?? [], batch_id, status).filter((each) => counts(each.batch_id))
+    return changed.length > SendBatch.MAX_CHANGED
+      ? Result.fail(new SendBatch.TooManyChanged())
+      : Result.succeed(Array.of<Event>({ _tag: "SendBatchChanged", batch_id, status, at: now }))
   }
 
 export const recordErased = (

@@ -1,17 +1,23 @@
 import { Schema } from "effect"
 import * as Refusal from "../values/Refusal.ts"
 
-/** Maximum number of batches of an account that are paused or canceled at a time, as at SendGrid. */
+/** Maximum number of batches of an account that are paused or canceled at a time. */
 export const MAX_CHANGED = 10
 
-/** Name of the metadata by which an email belongs to a batch. */
-export const METADATA = "sendgrid.batch_id"
+/** Metadata with the id of an email's batch. Stored mail and searches have this name, so it stays. */
+const METADATA = "sendgrid.batch_id"
+export const metadataOf = (batch_id: string) => ({ [METADATA]: batch_id })
+export const idOf = (metadata: { readonly [name: string]: string } | undefined): string | undefined =>
+  metadata?.[METADATA]
 
 /** A paused batch is held when its time comes. The emails of a canceled one are canceled then. */
 export const Status = Schema.Literals(["pause", "cancel"])
 export type Status = typeof Status.Type
 
-/** A batch that is paused or canceled. All others are sent. */
+/**
+ * Emails that are paused or canceled together: those that have the id of the batch, also if they are sent later. All other
+ * batches are sent, and are not stored.
+ */
 export interface SendBatch {
   readonly batch_id: string
   readonly status: Status
@@ -27,16 +33,6 @@ export const changed = (
   ...(status === null ? [] : [{ batch_id, status }]),
 ]
 
-export class AlreadyChanged extends Refusal.of("SendBatchAlreadyChanged", 422, "batch_already_changed")<{
-  readonly status_set: Status
-}> {
-  override readonly message = `This batch has the status ${this.status_set} already. Change it with PATCH, or end it with DELETE.`
-}
-
 export class TooManyChanged extends Refusal.of("TooManySendBatchesChanged", 422, "too_many_batches") {
-  override readonly message = `At most ${MAX_CHANGED} batches can be paused or canceled at a time. End one with DELETE first.`
-}
-
-export class NotChanged extends Refusal.of("SendBatchNotChanged", 404, "batch_not_changed") {
-  override readonly message = "No batch with this id is paused or canceled."
+  override readonly message = `At most ${MAX_CHANGED} batches can be paused or canceled at a time. End another one first.`
 }

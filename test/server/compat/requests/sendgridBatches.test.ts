@@ -85,7 +85,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "120 seconds" })(
     assert.deepStrictEqual(yield* call("POST", SCHEDULED, paused), { status: 201, body: paused })
     assert.deepStrictEqual(yield* call("POST", SCHEDULED, { ...paused, status: "cancel" }), {
       status: 400,
-      body: "This batch has the status pause already. Change it with PATCH, or end it with DELETE.",
+      body: "batch_id has the status pause already; change it with PATCH, or end it with DELETE.",
     })
     assert.deepStrictEqual(yield* call("GET", `${SCHEDULED}/${id}`), { status: 200, body: [paused] })
     const canceled = { batch_id: id, status: "cancel" }
@@ -99,7 +99,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "120 seconds" })(
     const eleventh = { batch_id: yield* batch, status: "pause" }
     assert.deepStrictEqual(yield* call("POST", SCHEDULED, eleventh), {
       status: 400,
-      body: "At most 10 batches can be paused or canceled at a time. End one with DELETE first.",
+      body: "At most 10 batches can be paused or canceled at a time. End another one first.",
     })
     assert.strictEqual((yield* call("DELETE", `${SCHEDULED}/${id}`)).status, 204)
     assert.strictEqual((yield* call("POST", SCHEDULED, eleventh)).status, 201)

@@ -44,18 +44,13 @@ const owner = Effect.gen(function* () {
 const Stop = Schema.Struct({ batch_id: Schema.String, status: SendBatch.Status })
 const Change = Schema.Struct({ status: SendBatch.Status })
 
-/** Its emails are held or canceled when their time comes, as at SendGrid. Until then they are as they were. */
-const stop = route(
-  "POST /v3/user/scheduled_sends",
-  { endpoint: "emails.cancel", body: Stop },
-  function* ({ body: { batch_id, status } }) {
-    yield* check(batch_id)
-    const { account_id, now, ref, store } = yield* owner
-    const counts = (id: string) => BatchId.isOf(account_id, id)
-    yield* store.commit(Account, ref, Account.stopBatch(now, batch_id, status, counts))
-    return Native.created({ batch_id, status })
-  },
-)
+const change = Effect.fnUntraced(function* (batch_id: string, status: SendBatch.Status | null) {
+  const { account_id, now, ref, store } = yield* owner
+  const counts = (id: string) => BatchId.isOf(account_id, id)
+  yield* store
+    .commit(Account, ref, Account.changeBatch(now, batch_id, status, counts))
+    .pipe(Effect.catchTag("NothingNew", () => Effect.void))
+})
 
 const stopped = Effect.gen(function* () {
   const { account_id, ref, store } = yield* owner
@@ -64,36 +59,50 @@ const stopped = Effect.gen(function* () {
   return batches.filter(({ batch_id }) => BatchId.isOf(account_id, batch_id))
 })
 
+/** Returns the status of a batch as a list of one; refuses a batch without one. */
+const stoppedBy = Effect.fnUntraced(function* (id: string) {
+  yield* check(id)
+  const found = (yield* stopped).filter(({ batch_id }) => batch_id === id)
+  return found.length === 0 ? yield* Native.missing("No batch with this id is paused or canceled.") : found
+})
+
+const stop = route(
+  "POST /v3/user/scheduled_sends",
+  { endpoint: "emails.cancel", body: Stop },
+  function* ({ body: { batch_id, status } }) {
+    yield* check(batch_id)
+    const before = (yield* stopped).find((each) => each.batch_id === batch_id)
+    if (before !== undefined) {
+      const already = `has the status ${before.status} already; change it with PATCH, or end it with DELETE`
+      return yield* Native.refuse("batch_id", already)
+    }
+    yield* change(batch_id, status)
+    return Native.created({ batch_id, status })
+  },
+)
+
 const list = route("GET /v3/user/scheduled_sends", "emails.cancel", function* () {
   return Native.ok(yield* stopped)
 })
 
-/** A list of one. */
 const status = route("GET /v3/user/scheduled_sends/:id", "emails.cancel", function* (_, { id = "" }) {
-  yield* check(id)
-  const found = (yield* stopped).filter(({ batch_id }) => batch_id === id)
-  return found.length === 0 ? yield* new SendBatch.NotChanged() : Native.ok(found)
+  return Native.ok(yield* stoppedBy(id))
 })
 
-const changing = Effect.fnUntraced(function* (id: string, status: SendBatch.Status | null) {
-  yield* check(id)
-  const { now, ref, store } = yield* owner
-  yield* store
-    .commit(Account, ref, Account.changeBatch(now, id, status))
-    .pipe(Effect.catchTag("NothingNew", () => Effect.void))
-  return Native.NOTHING
-})
-
-const change = route(
+const update = route(
   "PATCH /v3/user/scheduled_sends/:id",
   { endpoint: "emails.cancel", body: Change },
   function* ({ body }, { id = "" }) {
-    return yield* changing(id, body.status)
+    yield* stoppedBy(id)
+    yield* change(id, body.status)
+    return Native.NOTHING
   },
 )
 
 const end = route("DELETE /v3/user/scheduled_sends/:id", "emails.cancel", function* (_, { id = "" }) {
-  return yield* changing(id, null)
+  yield* stoppedBy(id)
+  yield* change(id, null)
+  return Native.NOTHING
 })
 
-export const routes: ReadonlyArray<Route> = [make, get, stop, list, status, change, end]
+export const routes: ReadonlyArray<Route> = [make, get, stop, list, status, update, end]

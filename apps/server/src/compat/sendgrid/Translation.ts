@@ -120,7 +120,7 @@ const labelsOf = (
     ...custom_args,
     ...own.unique_args,
     ...own.custom_args,
-    ...(batch_id === undefined ? {} : { [SendBatch.METADATA]: batch_id }),
+    ...(batch_id === undefined ? {} : SendBatch.metadataOf(batch_id)),
   }
   return {
     tags: tags.length === 0 ? undefined : tags,

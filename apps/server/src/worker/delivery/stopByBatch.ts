@@ -13,7 +13,7 @@ import { Clock, Effect, Result } from "effect"
 import * as Refund from "../../accept/Refund.ts"
 import type { PipelineJob } from "../Pipeline.ts"
 
-/** Time after which an email of a paused batch is canceled, counted from its own, as at SendGrid. */
+/** Time after which an email of a paused batch is canceled, counted from its own. */
 export const MAX_PAUSE_MS = 72 * Timestamp.HOUR
 /** Shortest and longest time until a held email is looked at again, which is a part of the time that it has been held. */
 const MIN_HOLD_MS = Timestamp.MINUTE
@@ -31,7 +31,7 @@ export const stopByBatch = Effect.fnUntraced(function* (
   now: Timestamp.Timestamp,
 ) {
   const { row } = job
-  const batch_id = message.accepted.metadata?.[SendBatch.METADATA]
+  const batch_id = SendBatch.idOf(message.accepted.metadata)
   if (batch_id === undefined || EmailState.status(message) !== "queued") return false
   const owner = Livemode.liveAccountOf(row.account_id)
   const store = yield* EventStore
