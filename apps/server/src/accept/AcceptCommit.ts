@@ -17,7 +17,7 @@ import * as StoredContent from "@waybill/store/content/StoredContent"
 import { Effect, Result } from "effect"
 import { Instance } from "../settings/Instance.ts"
 import * as Draft from "./Draft.ts"
-import * as Rehearsal from "./Rehearsal.ts"
+import * as DryRun from "./DryRun.ts"
 import * as RequestCommit from "./RequestCommit.ts"
 
 /** The account and key that send. A session of the dashboard has no key. */
@@ -55,13 +55,13 @@ export interface AcceptRequest<A, E, F> {
   /** The moment of the request, which the ids of its messages begin with. */
   readonly at: Timestamp.Timestamp
   readonly messages: ReadonlyArray<Message<E>>
-  /** The rehearsal that the messages are part of. Nothing is written then. */
-  readonly rehearsal?: Rehearsal.Rehearsal | undefined
+  /** The dry run that the messages are part of. Nothing is written then. */
+  readonly dryRun?: DryRun.DryRun | undefined
   /**
    * Makes the answer from the verdict on each message, in order, and from the volume so far. Its failure refuses the whole
    * request.
    */
-  readonly answer: (verdicts: ReadonlyArray<Verdict<E>>, sums: Rehearsal.Sums) => Result.Result<A, F>
+  readonly answer: (verdicts: ReadonlyArray<Verdict<E>>, sums: DryRun.Sums) => Result.Result<A, F>
 }
 
 export interface Accepted {
@@ -76,7 +76,7 @@ export const accept = <A, E, F>({
   answer,
   at,
   messages,
-  rehearsal,
+  dryRun,
   sender,
 }: AcceptRequest<A, E, F>): RequestCommit.Work<A, F> => {
   const drafts = messages.flatMap(({ draft }) => (Result.isSuccess(draft) ? [draft.success] : []))
@@ -91,22 +91,21 @@ export const accept = <A, E, F>({
       const append: Array<Append> = []
       const content: Array<StoredContent.ContentRow> = []
       const verdicts: Array<Verdict<E>> = []
-      let sums = rehearsal?.sums ?? Rehearsal.NOTHING
+      let sums = dryRun?.sums ?? DryRun.NOTHING
       for (const { draft, id } of messages) {
         const decided = Result.flatMap(draft, (each) => decideOn(view, sender, id, each, at, sums))
         if (Result.isSuccess(decided)) {
           append.push(...decided.success.append)
           content.push(...decided.success.content)
-          sums = Rehearsal.add(sums, decided.success)
+          sums = DryRun.add(sums, decided.success)
         }
         verdicts.push(Result.map(decided, ({ created_at }) => ({ id, created_at })))
       }
-      const isRehearsal = rehearsal !== undefined
       return Result.map(answer(verdicts, sums), (answer) => ({
         append,
         rows: [rowsOf(StoredContent.table, content)],
         answer,
-        isRehearsal,
+        isDryRun: dryRun !== undefined,
       }))
     },
   }
@@ -138,7 +137,7 @@ const decideOn = <E>(
   id: Id.EmailId,
   draft: Draft.Draft<E>,
   at: Timestamp.Timestamp,
-  before: Rehearsal.Sums,
+  before: DryRun.Sums,
 ) => {
   const { source } = draft
   if (source === undefined) return decide(view, sender, id, draft, at, before)
@@ -162,7 +161,7 @@ const decide = (
   id: Id.EmailId,
   { blobs, command, original }: Pick<Draft.Draft, "blobs" | "command" | "original">,
   at: Timestamp.Timestamp,
-  before: Rehearsal.Sums,
+  before: DryRun.Sums,
 ) => {
   const { account_id, key, tracks, translated } = sender
   const account = view.facts.account(account_id)

@@ -10,7 +10,7 @@ import * as NewIds from "../process/NewIds.ts"
 import * as Templating from "../templates/Templating.ts"
 import * as AcceptCommit from "./AcceptCommit.ts"
 import * as Draft from "./Draft.ts"
-import * as Rehearsal from "./Rehearsal.ts"
+import * as DryRun from "./DryRun.ts"
 import * as RequestCommit from "./RequestCommit.ts"
 
 /** Most domains of an account that a mistyped one is compared with. */
@@ -40,7 +40,7 @@ interface Sent<A> {
   readonly answer: A
   /** The messages as they were decided about. Undefined for an answer that repeats one. */
   readonly drafts?: ReadonlyArray<Drafted<unknown>>
-  readonly sums?: Rehearsal.Sums
+  readonly sums?: DryRun.Sums
 }
 
 const SENT = {
@@ -62,13 +62,13 @@ export const send = Effect.fnUntraced(function* <A, F, E = never, E2 = never, R 
 ) {
   const { account_id } = sender
   const millis = yield* Clock.currentTimeMillis
-  const rehearsal = yield* Rehearsal.Current
+  const dryRun = yield* DryRun.Current
   const guess = Effect.isEffect(wanted) ? undefined : yield* guessOf(account_id, wanted)
   const ready = Effect.isEffect(wanted) ? undefined : readyOf(wanted, guess)
   const workOn = (drafts: ReadonlyArray<Filled<E>>, domains: ReadonlyArray<string> | undefined) =>
     AcceptCommit.accept<Sent<A>, E | Templating.Refusal, F | EmailRefusal.DomainNotVerified>({
       sender,
-      rehearsal,
+      dryRun,
       at: Timestamp.fromMillis(millis),
       messages: drafts.map((draft) => ({ id: NewIds.newIdAt("EmailId", millis), draft })),
       answer: (decided, sums) =>
@@ -98,7 +98,7 @@ export const send = Effect.fnUntraced(function* <A, F, E = never, E2 = never, R 
   const { answer: sent, isReplayed } = yield* Effect.catchIf(attempt(), EmailRefusal.isOfUnknownDomain, () =>
     Effect.flatMap(domainsOf(account_id), attempt),
   )
-  if (rehearsal !== undefined && sent.sums !== undefined) rehearsal.sums = sent.sums
+  if (dryRun !== undefined && sent.sums !== undefined) dryRun.sums = sent.sums
   const drafts = sent.drafts ?? (guess === undefined ? ready : undefined) ?? []
   return { answer: sent.answer, isReplayed, commands: drafts.map((each) => Result.getOrUndefined(each)?.command) }
 })

@@ -102,7 +102,7 @@ const decide = (writes: BatchWrites, pending: PendingCommit): CommitOutcome => {
     const decision = pending.commit.decide(writes.view(pending.commit.account_id))
     if (Result.isFailure(decision)) return Exit.fail(decision.failure)
     if (!writes.isReadable(decision.success)) return Exit.fail(new StoreUnavailable({ why: "upgrading" }))
-    if (decision.success.isRehearsal !== true) writes.add(pending, decision.success)
+    if (decision.success.isDryRun !== true) writes.add(pending, decision.success)
     return Exit.succeed({ _tag: "Committed", answer: decision.success.answer })
   } catch (defect) {
     return Exit.die(defect)

@@ -43,7 +43,7 @@ export interface Decision<A> {
   /** Rows that do not follow from the events, such as content. */
   readonly rows?: ReadonlyArray<AddRows>
   /** Whether the answer is all that is wanted: nothing is written, and no answer stored under a key. */
-  readonly isRehearsal?: boolean
+  readonly isDryRun?: boolean
   readonly answer: A
 }
 

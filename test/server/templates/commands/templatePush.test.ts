@@ -22,12 +22,12 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a push of templates", (
   it.effect("creates, changes and publishes all of them, and leaves alone what is as it should be", function* () {
     const { call } = yield* shop
     const push = (body: object) => call("POST", "/v1/templates/push", body)
-    const rehearsed = yield* push({ templates: [HELLO, BASE], publish: true, dry_run: true })
-    assert.deepStrictEqual(resultsOf(rehearsed), [
+    const checked = yield* push({ templates: [HELLO, BASE], publish: true, dry_run: true })
+    assert.deepStrictEqual(resultsOf(checked), [
       ["created", 1],
       ["created", 1],
     ])
-    assert.deepInclude(rehearsed.json.templates[0], { id: null, base: null, problems: [] })
+    assert.deepInclude(checked.json.templates[0], { id: null, base: null, problems: [] })
     assert.strictEqual((yield* call("GET", "/v1/templates")).json.data.length, 0)
 
     const first = yield* push({ templates: [HELLO, BASE], publish: true, notes: "First" })
@@ -75,9 +75,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a push of templates", (
       { path: "templates[3].html", message: "uses itself: ring → ring (line 1, column 1)" },
     ])
     assert.strictEqual((yield* call("GET", "/v1/templates")).json.data.length, 0)
-    const rehearsed = yield* push({ templates, publish: true, dry_run: true })
+    const checked = yield* push({ templates, publish: true, dry_run: true })
     assert.deepStrictEqual(
-      rehearsed.json.templates.map(({ problems }: { readonly problems: ReadonlyArray<unknown> }) => problems.length),
+      checked.json.templates.map(({ problems }: { readonly problems: ReadonlyArray<unknown> }) => problems.length),
       [0, 1, 1, 1],
     )
     yield* push({ templates: [BASE] })

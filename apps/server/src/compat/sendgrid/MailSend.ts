@@ -8,7 +8,7 @@ import { Effect, Exit } from "effect"
 import { HttpIncomingMessage } from "effect/http"
 import { randomUUID } from "node:crypto"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
-import * as Rehearsal from "../../accept/Rehearsal.ts"
+import * as DryRun from "../../accept/DryRun.ts"
 import { accountOf } from "../../requests/accountOf.ts"
 import { Admitted } from "../../requests/Admitted.ts"
 import * as HttpSettings from "../../settings/HttpSettings.ts"
@@ -38,13 +38,13 @@ const send = route(
     if (message.batch_id !== undefined) yield* Batches.check(message.batch_id)
     if (personalizations.length === 0) return yield* Native.refuse("personalizations", "must not be empty")
     const part = yield* partsOf(message)
-    const isRehearsed = message.mail_settings?.sandbox_mode?.enable === true
-    if (isRehearsed || personalizations.length > MAX_BATCH) {
-      // One rehearsal of all, so that the last batch is refused before the first is accepted.
-      const rehearsal = new Rehearsal.Rehearsal()
-      yield* Effect.provideService(inBatches(message, part, received), Rehearsal.Current, rehearsal)
+    const isDryRun = message.mail_settings?.sandbox_mode?.enable === true
+    if (isDryRun || personalizations.length > MAX_BATCH) {
+      // One dry run of all, so that the last batch is refused before the first is accepted.
+      const dryRun = new DryRun.DryRun()
+      yield* Effect.provideService(inBatches(message, part, received), DryRun.Current, dryRun)
     }
-    if (isRehearsed) return { status: 200, body: undefined }
+    if (isDryRun) return { status: 200, body: undefined }
     if (personalizations.length === 1) {
       const [email] = yield* part(0)
       const { id } = yield* Native.post<Acknowledgement>("/v1/email/send", received, email).pipe(
@@ -145,7 +145,7 @@ export const MAX_UNFINISHED = 1_000
 const unfinished = new LruCache<string, string>({ maxEntries: MAX_UNFINISHED })
 
 /**
- * Accepts the batches of one request. What the service refuses was refused by the rehearsal; but the database may fail
+ * Accepts the batches of one request. What the service refuses was refused by the dry run; but the database may fail
  * between two batches, or the account change. Then the answer is an error, the batches before it are accepted, and the same
  * request again accepts the others and none twice: by its idempotency key or, if it has none, by one that this process
  * remembers.

@@ -155,7 +155,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
     }),
     push: (call) =>
       call.payload.dry_run === true
-        ? Effect.map(TemplatePush.rehearse(call.payload), (body) => HttpApiSchema.withHeaders({ body, headers: {} }))
+        ? Effect.map(TemplatePush.dryRun(call.payload), (body) => HttpApiSchema.withHeaders({ body, headers: {} }))
         : RequestCommit.commit(call, TemplatePush.pushing(call.payload)),
     validate: Handlers.withKey(function* ({ account_id }, { payload }) {
       const source = TemplateSources.changed(State.EMPTY, payload)

@@ -20,7 +20,7 @@ type Refusal = Exclude<TemplateRefusal.PushRefusal, { readonly _tag: "NothingNew
 type Work = RequestCommit.Work<Records.Push, Refusal>
 
 /** Returns what a push would do. */
-export const rehearse = Effect.fnUntraced(function* (payload: Push) {
+export const dryRun = Effect.fnUntraced(function* (payload: Push) {
   const { account_id } = yield* CurrentKey
   const planned = yield* Pushing.plan(account_id, payload)
   return answerOf(

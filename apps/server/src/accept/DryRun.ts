@@ -14,14 +14,14 @@ export const add = (sums: Sums, { recipients, scheduled_bytes }: Sums): Sums => 
 })
 
 /**
- * A batch that is decided as a send is, and of which nothing is written: nothing is accepted, counted or sent.
- * Several batches of one request add up in `sums`.
+ * A dry run of sends: messages are decided about as in a send, and nothing is accepted, counted or sent. Several requests
+ * of one dry run add up in `sums`.
  */
-export class Rehearsal {
+export class DryRun {
   sums: Sums = NOTHING
 }
 
-/** The rehearsal that the call in progress is part of; `undefined` for a send. */
-export const Current = Context.Reference<Rehearsal | undefined>("@waybill/server/accept/Rehearsal/Current", {
+/** The dry run that the call in progress is part of; `undefined` for a send. */
+export const Current = Context.Reference<DryRun | undefined>("@waybill/server/accept/DryRun/Current", {
   defaultValue: () => undefined,
 })
