@@ -12,6 +12,8 @@ export const DEFAULT_FORMAT: Format = "waybill"
 
 /** Whether a webhook of this format has the `svix-*` headers, unless it was created or changed with another value. */
 export const hasSvixHeaders = (format: Format): boolean => format === "resend"
+/** Whether calls of this format are signed by ECDSA too. */
+export const hasEcdsa = (format: Format): boolean => format === "sendgrid"
 
 /** Two parts of `email.queued` that webhooks of the format `resend` receive as different events. */
 const SCHEDULED = "email.scheduled"

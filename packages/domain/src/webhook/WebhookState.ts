@@ -50,7 +50,7 @@ export interface WebhookSettings {
   readonly format: WebhookFormat.Format
   /** Whether calls have the headers `svix-*` beside `webhook-*`. */
   readonly svix_headers: boolean
-  /** Whether calls for received mail have it as it came, in the formats of Postmark and SendGrid. Absent if not. */
+  /** Whether calls for received mail have it as it came, if their format has a field for it. Absent if not. */
   readonly include_raw?: true
   /** Names the sealed password of the URL. Absent if the URL has none. */
   readonly password_ref?: string

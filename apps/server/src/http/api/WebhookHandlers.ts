@@ -2,6 +2,7 @@ import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import type { WebhookRecord } from "@waybill/api/groups/Webhooks"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
+import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import * as WebhookUrl from "@waybill/domain/webhook/WebhookUrl"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import * as AccountCounts from "@waybill/store/facts/AccountCounts"
@@ -124,7 +125,7 @@ type Keyless = Omit<WebhookRecord, "public_key">
 
 const withSecret = (record: Keyless, secret: string) => ({
   ...record,
-  public_key: record.format === "sendgrid" ? EventSignature.publicKeyOf(secret) : null,
+  public_key: WebhookFormat.hasEcdsa(record.format) ? EventSignature.publicKeyOf(secret) : null,
   secret,
 })
 
@@ -132,7 +133,7 @@ const withSecret = (record: Keyless, secret: string) => ({
 const withPublicKey = Effect.fnUntraced(function* <A extends Pick<Keyless, "format"> & { readonly id: string }>(
   record: A,
 ) {
-  if (record.format !== "sendgrid") return { ...record, public_key: null }
+  if (!WebhookFormat.hasEcdsa(record.format)) return { ...record, public_key: null }
   const { account_id } = yield* CurrentKey
   const purpose = yield* Webhooks.secretRef(account_id, record.id)
   const secret = purpose === null ? Option.none() : yield* (yield* Secrets).open({ account_id, id: record.id, purpose })

@@ -16,7 +16,7 @@ export const CALL_TIMEOUT = Duration.seconds(15)
 
 export interface Call extends WebhookSignature.Signed {
   readonly url: string
-  /** Whether the call is signed by ECDSA too, as SendGrid signs. */
+  /** Whether the call is signed by ECDSA too. */
   readonly ecdsa: boolean
   /** The password of the user in the URL, which hides it. */
   readonly password?: string | undefined

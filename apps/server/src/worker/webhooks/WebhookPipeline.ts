@@ -1,6 +1,7 @@
 import { Sql } from "@waybill/store/postgres/Sql"
 import { LruCache } from "@waybill/runtime/collections/LruCache"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import * as WebhookRetry from "@waybill/domain/webhook/WebhookRetry"
 import type { ClockFact } from "@waybill/store/readmodels/TestClocks"
 import * as Leases from "@waybill/store/outbox/Leases"
@@ -76,7 +77,7 @@ const ofDatabase = Effect.fnUntraced(function* (
     // Never called unsigned: receivers that verify would refuse it, and others would learn not to verify.
     if (secrets.length === 0) return yield* notCalled(webhook.url, "the signing secret cannot be found")
     const target = { url: webhook.url, id: event_id, secrets, password, svixHeaders: webhook.svix_headers }
-    const ecdsa = dispatch.format === "sendgrid"
+    const ecdsa = WebhookFormat.hasEcdsa(dispatch.format)
     if (!InboundBody.isReceived(dispatch))
       return yield* call({ ...target, body: WebhookPayload.bodyOf(dispatch, options.records), ecdsa })
     const receive = Effect.gen(function* () {
