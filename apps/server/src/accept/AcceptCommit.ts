@@ -8,6 +8,7 @@ import * as Acceptance from "@waybill/domain/email/Acceptance"
 import * as Email from "@waybill/domain/email/Email"
 import * as Plan from "@waybill/domain/account/Plan"
 import type * as SuppressionState from "@waybill/domain/suppression/SuppressionState"
+import type * as Address from "@waybill/domain/values/Address"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Append, View } from "@waybill/store/commit/Commit"
@@ -18,7 +19,7 @@ import { Effect, Result } from "effect"
 import { Instance } from "../settings/Instance.ts"
 import * as Draft from "./Draft.ts"
 import * as DryRun from "./DryRun.ts"
-import * as RequestCommit from "./RequestCommit.ts"
+import type * as RequestCommit from "./RequestCommit.ts"
 
 /** The account and key that send. A session of the dashboard has no key. */
 export interface Sender {
@@ -31,15 +32,13 @@ export interface Sender {
   } | null
   /** Whether this instance has an address for tracked links. */
   readonly tracks: boolean
-  readonly translated?: RequestCommit.TranslatedRequest | undefined
 }
 
 /** The sender of the request in progress. */
 export const currentSender = Effect.gen(function* (): Effect.fn.Return<Sender, never, CurrentKey | Instance> {
   const { account_id, domain, key_id, test_clock } = yield* CurrentKey
   const { tracks } = yield* Instance
-  const translated = yield* RequestCommit.TranslatedRequest
-  return { account_id, key: key_id === null ? null : { id: key_id, domain, test_clock }, tracks, translated }
+  return { account_id, key: key_id === null ? null : { id: key_id, domain, test_clock }, tracks }
 })
 
 /** One message to accept. */
@@ -56,7 +55,7 @@ export interface AcceptRequest<A, E, F> {
   readonly at: Timestamp.Timestamp
   readonly messages: ReadonlyArray<Message<E>>
   /** The dry run that the messages are part of. Nothing is written then. */
-  readonly dryRun?: DryRun.DryRun | undefined
+  readonly dryRun?: Readonly<DryRun.DryRun> | undefined
   /**
    * Makes the answer from the verdict on each message, in order, and from the volume so far. Its failure refuses the whole
    * request.
@@ -67,6 +66,8 @@ export interface AcceptRequest<A, E, F> {
 export interface Accepted {
   readonly id: Id.EmailId
   readonly created_at: Timestamp.Timestamp
+  /** The recipients that it will not reach. */
+  readonly suppressed: ReadonlyArray<Address.Address>
 }
 
 export type Verdict<E> = Result.Result<Accepted, E | Acceptance.Refusal>
@@ -99,7 +100,7 @@ export const accept = <A, E, F>({
           content.push(...decided.success.content)
           sums = DryRun.add(sums, decided.success)
         }
-        verdicts.push(Result.map(decided, ({ created_at }) => ({ id, created_at })))
+        verdicts.push(Result.map(decided, ({ created_at, suppressed }) => ({ id, created_at, suppressed })))
       }
       return Result.map(answer(verdicts, sums), (answer) => ({
         append,
@@ -163,7 +164,7 @@ const decide = (
   at: Timestamp.Timestamp,
   before: DryRun.Sums,
 ) => {
-  const { account_id, key, tracks, translated } = sender
+  const { account_id, key, tracks } = sender
   const account = view.facts.account(account_id)
   if (account === undefined) throw new Error(`the account ${account_id} has a key and no record`)
   const name = Acceptance.domainOf(command)
@@ -212,17 +213,13 @@ const decide = (
   }
   return Result.map(Acceptance.accept(context, command), (events) => {
     const [queued, ...unreached] = events
-    if (unreached.length > 0)
-      translated?.suppressed.set(
-        id,
-        unreached.flatMap((event) => (event._tag === "EmailSuppressed" ? [event.recipient] : [])),
-      )
     const recipients = [...queued.to, ...queued.cc, ...queued.bcc].map(({ address }) => address)
     const days = Livemode.isLive(account_id) ? account.content_days : Content.TEST_CONTENT_DAYS
     const expires_on = Timestamp.dayAfter(at, days)
     return {
       append: [{ aggregate: Email, id, events }] as ReadonlyArray<Append>,
       created_at: queued.created_at,
+      suppressed: unreached.flatMap((event) => (event._tag === "EmailSuppressed" ? [event.recipient] : [])),
       content: blobs.map((blob): StoredContent.ContentRow => ({ account_id, ...blob, expires_on })),
       recipients: UsageChange.volumeOf(recipients.length - unreached.length),
       scheduled_bytes: queued.scheduled_at === null ? 0 : queued.size_bytes,

@@ -10,7 +10,7 @@ import { type Committed, IdempotencyKeyReused, type IdempotencyRef } from "@wayb
 import * as AccountWrites from "@waybill/store/locks/AccountWrites"
 import * as IdempotentWork from "@waybill/store/idempotency/IdempotentWork"
 import { Secrets } from "@waybill/store/secrets/Secrets"
-import { Context, Effect } from "effect"
+import { Context, Effect, type Result } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { createHash } from "node:crypto"
 import type { Refusal } from "@waybill/domain/values/Refusal"
@@ -20,16 +20,17 @@ import * as NewIds from "../process/NewIds.ts"
 /** The work of a request in one transaction: streams to load, a decision, events to append. */
 export type Work<A, E> = Omit<Commit<A, E>, "account_id">
 
+/** What our own API decided about each message of a request: the recipients it will not reach, or why it is refused. */
+export type Verdicts = ReadonlyArray<Result.Result<{ readonly suppressed: ReadonlyArray<string> }, Refusal>>
+
 /** The request of a client whose call of the API was translated from another service's. */
 export interface TranslatedRequest {
   /** Method and path as the client sent them. */
   readonly route: string
   /** Returns the hash of the body as the client sent it, which few requests need. */
   readonly hashOfBody: () => string
-  /** The suppressed recipients of each email that this request accepts, which our own answers do not name. */
-  readonly suppressed: Map<string, ReadonlyArray<string>>
-  /** The refusals of messages of the last batch, by their places; none if its answer is an earlier one. */
-  refused: ReadonlyMap<number, Refusal>
+  /** Called with the verdict on each message of a send once it is committed, and not for a repeated answer. */
+  readonly onVerdicts?: (verdicts: Verdicts) => void
 }
 
 /** The request that the call in progress was translated from; `undefined` if the client called the API itself. */

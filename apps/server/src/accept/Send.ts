@@ -2,6 +2,7 @@ import type * as Id from "@waybill/domain/values/Id"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
 import { nearestName } from "@waybill/domain/values/nearestName"
+import type { Refusal } from "@waybill/domain/values/Refusal"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { IdempotencyRef } from "@waybill/store/idempotency/IdempotencyRef"
 import * as Domains from "@waybill/store/readmodels/Domains"
@@ -40,6 +41,7 @@ interface Sent<A> {
   readonly answer: A
   /** The messages as they were decided about. Undefined for an answer that repeats one. */
   readonly drafts?: ReadonlyArray<Drafted<unknown>>
+  readonly verdicts?: RequestCommit.Verdicts
   readonly sums?: DryRun.Sums
 }
 
@@ -55,7 +57,7 @@ class TemplateChanged extends Data.TaggedError("TemplateChanged") {}
  * Accepts the messages of a request in one commit. Every message that is sent passes here, in whichever way it came. What a
  * caller must read to make its messages is an effect, which a repeated request with an idempotency key skips.
  */
-export const send = Effect.fnUntraced(function* <A, F, E = never, E2 = never, R = never>(
+export const send = Effect.fnUntraced(function* <A, F, E extends Refusal = never, E2 = never, R = never>(
   { sender, target }: Caller,
   wanted: ReadonlyArray<Draft.Outgoing<E>> | Effect.Effect<ReadonlyArray<Draft.Outgoing<E>>, E2, R>,
   answering: Answering<E | Templating.Refusal, A, F>,
@@ -73,7 +75,7 @@ export const send = Effect.fnUntraced(function* <A, F, E = never, E2 = never, R 
       messages: drafts.map((draft) => ({ id: NewIds.newIdAt("EmailId", millis), draft })),
       answer: (decided, sums) =>
         Result.flatMap(withNearest(decided, domains), (verdicts) =>
-          Result.map(answering(verdicts), (answer) => ({ answer, drafts, sums })),
+          Result.map(answering(verdicts), (answer) => ({ answer, drafts, verdicts, sums })),
         ),
     })
   const attempt = (domains?: ReadonlyArray<string>) => {
@@ -99,6 +101,7 @@ export const send = Effect.fnUntraced(function* <A, F, E = never, E2 = never, R 
     Effect.flatMap(domainsOf(account_id), attempt),
   )
   if (dryRun !== undefined && sent.sums !== undefined) dryRun.sums = sent.sums
+  if (sent.verdicts !== undefined) (yield* RequestCommit.TranslatedRequest)?.onVerdicts?.(sent.verdicts)
   const drafts = sent.drafts ?? (guess === undefined ? ready : undefined) ?? []
   return { answer: sent.answer, isReplayed, commands: drafts.map((each) => Result.getOrUndefined(each)?.command) }
 })

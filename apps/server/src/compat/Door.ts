@@ -5,6 +5,7 @@ import type { Dns } from "@waybill/mail/dns/Dns"
 import type { InstanceKey } from "@waybill/store/secrets/InstanceKey"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, Data, type Effect, type Result, type Schema } from "effect"
+import type { Verdicts } from "../accept/RequestCommit.ts"
 import type { Instance } from "../settings/Instance.ts"
 import type { Programs } from "../templates/Programs.ts"
 import type { Endpoint } from "./Endpoints.ts"
@@ -33,6 +34,12 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** The answer of Waybill's own API. */
+export interface NativeAnswer extends Answer {
+  /** The verdict on each message of a send; undefined for an answer that repeats one, and for other requests. */
+  readonly verdicts?: Verdicts | undefined
+}
+
 /** A refusal of Waybill's own API, with its violations as the other service names their fields. */
 export class NativeError extends Data.TaggedError("NativeError")<{
   readonly refusal: Refusal
@@ -51,7 +58,7 @@ export const causeOf = (refusal: Refusal): Refusal => (refusal instanceof Native
 export class NativeApi extends Context.Service<
   NativeApi,
   {
-    readonly call: (request: NativeRequest) => Effect.Effect<Answer, NativeError>
+    readonly call: (request: NativeRequest) => Effect.Effect<NativeAnswer, NativeError>
   }
 >()("@waybill/server/compat/Door/NativeApi") {}
 

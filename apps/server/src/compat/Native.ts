@@ -18,8 +18,9 @@ export const path = (parts: TemplateStringsArray, ...values: ReadonlyArray<strin
   String.raw({ raw: parts }, ...values.map((value) => encodeURIComponent(value ?? "")))
 
 /** Calls our own API and returns the body of its answer, whose type the caller knows from the API's schema. */
-const call = <A>(request: NativeRequest) =>
-  Effect.flatMap(NativeApi, (native) => Effect.map(native.call(request), ({ body }) => body as A))
+const call = <A>(request: NativeRequest) => Effect.map(answerOf(request), ({ body }) => body as A)
+
+const answerOf = (request: NativeRequest) => Effect.flatMap(NativeApi, (native) => native.call(request))
 
 export const get = <A>(path: string) => call<A>({ method: "GET", path })
 export const patch = <A>(path: string, body: unknown) => call<A>({ method: "PATCH", path, body })
@@ -28,6 +29,13 @@ export const remove = <A>(path: string) => call<A>({ method: "DELETE", path })
 /** Calls our own API as a client does that repeats its request safely; `nth` counts such calls of one request. */
 export const post = <A>(path: string, headers: Headers, body?: unknown, nth = 0) =>
   call<A>({ method: "POST", path, body, headers: idempotency(headers, nth) })
+
+/** Like `post`, for a send whose caller needs the verdict on each message beside the answer. */
+export const send = <A>(path: string, headers: Headers, body: unknown, nth = 0) =>
+  Effect.map(answerOf({ method: "POST", path, body, headers: idempotency(headers, nth) }), ({ body, verdicts }) => ({
+    answer: body as A,
+    verdicts,
+  }))
 
 /** Each of several calls for one request but the first has a key that is made of the client's. */
 const idempotency = (headers: Headers, nth: number): Record<string, string> => {

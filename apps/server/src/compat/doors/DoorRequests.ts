@@ -50,8 +50,6 @@ export const handle = Effect.fnUntraced(function* <R>(
   const translated: RequestCommit.TranslatedRequest = {
     route: `${request.method} ${door.prefix}${path}`,
     hashOfBody: () => sha256(received),
-    suppressed: new Map(),
-    refused: new Map(),
   }
   const calls: NativeCalls.Calls<R> = {
     app,

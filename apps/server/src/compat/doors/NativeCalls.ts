@@ -5,10 +5,11 @@ import type { Refusal } from "@waybill/domain/values/Refusal"
 import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { type Context, Effect } from "effect"
 import { Headers, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import * as RequestCommit from "../../accept/RequestCommit.ts"
 import * as Bodies from "../../web/Bodies.ts"
 import * as Responses from "../../web/Responses.ts"
 import { HeldRequest } from "../../web/HeldRequest.ts"
-import { type Answer, NativeError, type NativeRequest } from "../Door.ts"
+import { type NativeAnswer, NativeError, type NativeRequest } from "../Door.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -37,7 +38,7 @@ const KEPT_HEADERS = ["idempotent-replayed", "warning"]
 export const call = Effect.fnUntraced(function* <R>(
   calls: Calls<R>,
   native: NativeRequest,
-): Effect.fn.Return<Answer, NativeError> {
+): Effect.fn.Return<NativeAnswer, NativeError> {
   const { context, kept } = calls
   if (native.method !== "GET") yield* readmit(calls)
   const answer = yield* Effect.provideContext(callApp(calls, native), context)
@@ -79,15 +80,26 @@ const callApp = Effect.fnUntraced(function* <R>(
     bytes,
   )
   let refusal: Refusal | undefined
+  let verdicts: RequestCommit.Verdicts | undefined
+  const translated = yield* RequestCommit.TranslatedRequest
   const answering = app.pipe(
     Effect.provideService(HttpServerRequest.HttpServerRequest, inner),
     Effect.provideService(ApiError.Refused, (each) => {
       refusal = each
     }),
+    Effect.provideService(
+      RequestCommit.TranslatedRequest,
+      translated && {
+        ...translated,
+        onVerdicts: (each) => {
+          verdicts = each
+        },
+      },
+    ),
   )
   const response = yield* counting(bytes.length - countedBytes, answering)
   const { headers: answered, status } = response
-  if (status < 400) return { status, body: contentOf(response), headers: answered }
+  if (status < 400) return { status, body: contentOf(response), headers: answered, verdicts }
   return yield* nativeError(Responses.refusalIn(response) ?? refusal ?? new RequestRefusal.InternalError())
 })
 

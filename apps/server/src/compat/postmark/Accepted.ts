@@ -1,5 +1,3 @@
-import { Effect } from "effect"
-import * as RequestCommit from "../../accept/RequestCommit.ts"
 import type * as PostmarkMessage from "./PostmarkMessage.ts"
 
 /** Postmark's words, from which its clients read the addresses. */
@@ -19,16 +17,11 @@ export const of = ({ Bcc, Cc, To }: Recipients, id: string, created_at: string, 
   Message,
 })
 
-/**
- * Returns the answer for an email that this request has accepted. It names the recipients that are suppressed; the answer to a
- * repeated request does not.
- */
-export const answer = (recipients: Recipients, id: string, created_at: string) =>
-  Effect.map(RequestCommit.TranslatedRequest, (translated) => {
-    const addresses = translated?.suppressed.get(id) ?? []
-    const message =
-      addresses.length === 0
-        ? "OK"
-        : `Message OK, but will not deliver to these inactive addresses: ${addresses.join(", ")}. ${INACTIVE}`
-    return of(recipients, id, created_at, message)
-  })
+/** Returns the answer for an email that this request has accepted, which names the recipients that are suppressed. */
+export const answer = (recipients: Recipients, id: string, created_at: string, suppressed: ReadonlyArray<string>) => {
+  const message =
+    suppressed.length === 0
+      ? "OK"
+      : `Message OK, but will not deliver to these inactive addresses: ${suppressed.join(", ")}. ${INACTIVE}`
+  return of(recipients, id, created_at, message)
+}

@@ -3,7 +3,7 @@ import type { Acknowledgement } from "@waybill/api/groups/Emails"
 import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/send/Batch"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import { Effect, Result } from "effect"
-import * as RequestCommit from "../../accept/RequestCommit.ts"
+import type * as RequestCommit from "../../accept/RequestCommit.ts"
 import { Instance } from "../../settings/Instance.ts"
 import { type DoorRequest, type DoorServices, NativeError } from "../Door.ts"
 import { entriesOf } from "../entriesOf.ts"
@@ -29,11 +29,11 @@ export const one = Effect.fnUntraced(function* (
   headers: DoorRequest["headers"],
 ) {
   const { tracks } = yield* Instance
-  const { created_at, id } = yield* Native.post<Acknowledgement>("/v1/email/send", headers, native(tracks)).pipe(
+  const { answer, verdicts } = yield* Native.send<Acknowledgement>("/v1/email/send", headers, native(tracks)).pipe(
     PostmarkMessage.takesCopiesAlone,
     Respelling.changed((refusal) => Spelling.refusal(message, refusal, spelling)),
   )
-  return Native.ok(yield* Accepted.answer(message, id, created_at))
+  return Native.ok(Accepted.answer(message, answer.id, answer.created_at, suppressedIn(verdicts?.[0])))
 })
 
 /** Returns the messages of a batch, which has at most so many. */
@@ -59,24 +59,28 @@ export const many = Effect.fnUntraced(function* (
     const part = whole.slice(start, start + MAX_BATCH)
     const emails = part.map(({ native }) => native(tracks))
     const body = { emails, mode: "permissive" }
-    const { data } = yield* Native.post<BatchAnswer>("/v1/email/send/batch", headers, body, start / MAX_BATCH).pipe(
+    const path = "/v1/email/send/batch"
+    const { answer, verdicts } = yield* Native.send<BatchAnswer>(path, headers, body, start / MAX_BATCH).pipe(
       PostmarkMessage.takesCopiesAlone,
     )
-    const translated = yield* RequestCommit.TranslatedRequest
-    for (const [nth, each] of part.entries())
-      answers.push(yield* resultOf(each, data[nth], translated?.refused.get(nth)))
+    for (const [nth, each] of part.entries()) answers.push(resultOf(each, answer.data[nth], verdicts?.[nth]))
   }
   let next = 0
   return Native.ok(decoded.map((each) => (Result.isSuccess(each) ? answers[next++] : errorOf(each.failure).body)))
 })
 
 type ItemResult = BatchAnswer["data"][number]
+type Verdict = RequestCommit.Verdicts[number] | undefined
+
+/** The answer to a repeated request does not name the suppressed recipients. */
+const suppressedIn = (verdict: Verdict) => (verdict && Result.isSuccess(verdict) ? verdict.success.suppressed : [])
 
 /** A refusal of a repeated answer is what that says of it: the answer was kept as JSON. */
-const resultOf = ({ message, spelling }: Decoded, result: ItemResult | undefined, refusal: Refusal | undefined) => {
-  if (!result?.error) return Accepted.answer(message, result?.id ?? "", result?.created_at ?? "")
+const resultOf = ({ message, spelling }: Decoded, result: ItemResult | undefined, verdict: Verdict): object => {
+  if (!result?.error) return Accepted.answer(message, result?.id ?? "", result?.created_at ?? "", suppressedIn(verdict))
   const { error } = result
+  const refusal = verdict && Result.isFailure(verdict) ? verdict.failure : undefined
   const details = refusal?.details?.slice(0, error.details.length) ?? error.details
   const refused = new NativeError({ refusal: refusal ?? new ApiError(422, { error }), details })
-  return Effect.succeed(errorOf(Spelling.refusal(message, refused, spelling)).body as object)
+  return errorOf(Spelling.refusal(message, refused, spelling)).body as object
 }

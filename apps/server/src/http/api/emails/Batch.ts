@@ -20,11 +20,8 @@ export const send = Effect.fnUntraced(function* (call: RequestCommit.Call & { re
   const { emails, mode } = call.payload
   if (mode !== "permissive") yield* checkAllWellFormed(emails)
   const request_id = yield* ApiError.RequestId
-  const translated = yield* RequestCommit.TranslatedRequest
-  const answering = (verdicts: Verdicts): Result.Result<BatchAnswer, Refused> => {
-    if (translated !== undefined) translated.refused = refusedIn(verdicts)
-    return mode === "permissive" ? permissiveAnswer(verdicts, request_id) : strictAnswer(verdicts)
-  }
+  const answering = (verdicts: Verdicts): Result.Result<BatchAnswer, Refused> =>
+    mode === "permissive" ? permissiveAnswer(verdicts, request_id) : strictAnswer(verdicts)
   const sent = yield* Send.send(yield* Send.callerOf(call), emails.map(outgoingOf), answering)
   const { body, headers } = RequestCommit.response(sent)
   const accepted = body.data.flatMap(({ id, index }) => {
@@ -62,9 +59,6 @@ const queued = (index: number, { created_at, id }: AcceptCommit.Accepted): Batch
 })
 
 const batchOf = (data: ReadonlyArray<BatchResult>): BatchAnswer => ({ object: "batch", data })
-
-const refusedIn = (verdicts: Verdicts): ReadonlyMap<number, Refusal> =>
-  new Map(verdicts.flatMap((each, index) => (Result.isFailure(each) ? [[index, each.failure] as const] : [])))
 
 /** The first refused message refuses the batch. */
 const strictAnswer = (verdicts: Verdicts): Result.Result<BatchAnswer, Refused> => {

@@ -1,3 +1,4 @@
+import type { Refusal } from "@waybill/domain/values/Refusal"
 import { Effect } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import * as AcceptCommit from "../../../accept/AcceptCommit.ts"
@@ -9,7 +10,7 @@ import * as Warnings from "../../../accept/Warnings.ts"
 type Wanted<E> = ReadonlyArray<Draft.Outgoing<E>>
 
 /** Sends the one message of a call, and warns of what it lacks. */
-export const sendOne = Effect.fnUntraced(function* <E = never, E2 = never, R = never>(
+export const sendOne = Effect.fnUntraced(function* <E extends Refusal = never, E2 = never, R = never>(
   call: RequestCommit.Call,
   wanted: Wanted<E> | Effect.Effect<Wanted<E>, E2, R>,
 ) {
