@@ -11,7 +11,7 @@ import type * as SuppressionState from "@waybill/domain/suppression/SuppressionS
 import type * as Address from "@waybill/domain/values/Address"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import type { Append, View } from "@waybill/store/commit/Commit"
+import type { Append, View, Work } from "@waybill/store/commit/Commit"
 import * as Content from "@waybill/store/content/Content"
 import { rowsOf } from "@waybill/store/log/BatchTable"
 import * as StoredContent from "@waybill/store/content/StoredContent"
@@ -73,13 +73,7 @@ export interface Accepted {
 export type Verdict<E> = Result.Result<Accepted, E | Acceptance.Refusal>
 
 /** Returns the commit that accepts the messages of a request: their events, content and volume in one transaction. */
-export const accept = <A, E, F>({
-  answer,
-  at,
-  messages,
-  dryRun,
-  sender,
-}: AcceptRequest<A, E, F>): RequestCommit.Work<A, F> => {
+export const accept = <A, E, F>({ answer, at, messages, dryRun, sender }: AcceptRequest<A, E, F>): Work<A, F> => {
   const drafts = messages.flatMap(({ draft }) => (Result.isSuccess(draft) ? [draft.success] : []))
   return {
     streams: [

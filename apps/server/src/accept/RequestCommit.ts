@@ -3,7 +3,7 @@ import { withSortedKeys } from "@waybill/runtime/collections/withSortedKeys"
 import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { Headers } from "@waybill/api/schemas/Idempotency"
-import type { Commit } from "@waybill/store/commit/Commit"
+import type { Work } from "@waybill/store/commit/Commit"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { type Actor, Provenance } from "@waybill/store/log/Provenance"
 import { type Committed, IdempotencyKeyReused, type IdempotencyRef } from "@waybill/store/idempotency/IdempotencyRef"
@@ -16,9 +16,6 @@ import { createHash } from "node:crypto"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewIds from "../process/NewIds.ts"
-
-/** The work of a request in one transaction: streams to load, a decision, events to append. */
-export type Work<A, E> = Omit<Commit<A, E>, "account_id">
 
 /** What our own API decided about each message of a request: the recipients it will not reach, or why it is refused. */
 export type Verdicts = ReadonlyArray<Result.Result<{ readonly suppressed: ReadonlyArray<string> }, Refusal>>
@@ -52,8 +49,6 @@ export interface Call {
   readonly headers?: Headers
   readonly params?: unknown
   readonly payload?: unknown
-  /** The caller, where the answer must not be repeated to anybody else. */
-  readonly caller?: Actor
 }
 
 /** Commits work that may be repeated without harm and needs no idempotency key, such as PATCH and DELETE. */
@@ -73,13 +68,20 @@ export const PLAIN = {
   decode: (_: IdempotencyRef, stored: Uint8Array) => JSON.parse(Buffer.from(stored).toString("utf8")) as never,
 }
 
-export interface Options<A> {
-  readonly encoding?: Encoding<A> | undefined
+const encrypted = Effect.map(Secrets, ({ openAnswer, sealAnswer }) => ({
+  encode: (ref: IdempotencyRef, answer: unknown) => sealAnswer(ref, PLAIN.encode(ref, answer)),
+  decode: (ref: IdempotencyRef, stored: Uint8Array) => PLAIN.decode(ref, openAnswer(ref, stored)),
+}))
+
+export interface Options {
   /** Whether nothing is looked up or created for the work, so that a repeated request need not be found before. */
   readonly isReady?: boolean
+  /** Whether the answer shows a secret: it is stored encrypted, and repeated only to the same key or user. */
+  readonly isSealed?: boolean
 }
 
 export const READY = { isReady: true } as const
+export const SEALED = { isSealed: true } as const
 
 /**
  * Commits work and, if the client sent an idempotency key, stores the answer in the same transaction. A repeated request
@@ -87,21 +89,13 @@ export const READY = { isReady: true } as const
  * first. A repeated request skips that, because what it would look up may be gone, and what it would create would stay
  * unused; so its answer is looked up in a round trip of its own.
  */
-export const commit = <A, E, E2, R>(call: Call, prepare: Effect.Effect<Work<A, E>, E2, R>, options?: Options<A>) =>
-  Effect.flatMap(targetOf(call), (target) => Effect.map(commitBy(target, prepare, options), response))
-
-/** Like `commit`, for an answer that shows a secret: it is stored encrypted and repeated only to the same key or user. */
-export const commitSealed = Effect.fnUntraced(function* <A, E, E2, R>(
+export const commit = Effect.fnUntraced(function* <A, E, E2, R>(
   call: Call,
   prepare: Effect.Effect<Work<A, E>, E2, R>,
+  { isReady = false, isSealed = false }: Options = {},
 ) {
-  const { openAnswer, sealAnswer } = yield* Secrets
-  const { actor } = yield* Provenance
-  const encoding: Encoding<A> = {
-    encode: (ref, answer) => sealAnswer(ref, PLAIN.encode(ref, answer)),
-    decode: (ref, stored) => PLAIN.decode(ref, openAnswer(ref, stored)),
-  }
-  return yield* commit({ ...call, caller: actor }, prepare, { encoding })
+  const target = yield* targetOf(call, isSealed ? (yield* Provenance).actor : undefined)
+  return response(yield* commitTo(target, prepare, isReady, isSealed ? yield* encrypted : PLAIN))
 })
 
 /** Runs work that writes rows and no events, in one transaction with the stored answer, in the account's database. */
@@ -119,17 +113,19 @@ export interface Outcome<A> {
 }
 
 /** Like `commit`, for a request that came in another way than the HTTP API. */
-export const commitBy = <A, E, E2, R>(
+export const commitTo = <A, E, E2, R>(
   target: Target,
   prepare: Effect.Effect<Work<A, E>, E2, R>,
-  options: Options<A> = {},
+  isReady: boolean,
+  encoding: Encoding<A> = PLAIN,
 ): Effect.Effect<Outcome<A>, E | E2 | RequestRefusal.IdempotencyKeyReused | StoreUnavailable, R | PgClient.PgClient> =>
-  refusingReuse(commitOrReplay(target, prepare, options))
+  refusingReuse(commitOrReplay(target, prepare, isReady, encoding))
 
 const commitOrReplay = Effect.fnUntraced(function* <A, E, E2, R>(
   { account_id, idempotency: ref, store }: Target,
   prepare: Effect.Effect<Work<A, E>, E2, R>,
-  { encoding = PLAIN, isReady = false }: Options<A>,
+  isReady: boolean,
+  encoding: Encoding<A>,
 ) {
   if (ref === undefined)
     return { answer: yield* store.transact({ ...(yield* prepare), account_id }), isReplayed: false }
@@ -161,12 +157,13 @@ export const response = <A>({ answer, isReplayed }: Outcome<A>) =>
     headers: isReplayed ? { "idempotent-replayed": "true" } : {},
   })
 
-/** The target of a request in progress. */
+/** The target of a request in progress. `caller` is the only one to whom its answer may be repeated. */
 export const targetOf = Effect.fnUntraced(function* (
   call: Call,
+  caller?: Actor,
 ): Effect.fn.Return<Target, never, EventStore | CurrentKey> {
   const key = yield* CurrentKey
-  const idempotency = refOf(key, yield* TranslatedRequest, call)
+  const idempotency = refOf(key, yield* TranslatedRequest, call, caller)
   return { store: yield* EventStore, account_id: key.account_id, idempotency }
 })
 
@@ -178,7 +175,8 @@ export const targetOf = Effect.fnUntraced(function* (
 const refOf = (
   { account_id, domain }: CurrentKey["Service"],
   translated: TranslatedRequest | undefined,
-  { caller, endpoint, headers, params, payload }: Call,
+  { endpoint, headers, params, payload }: Call,
+  caller: Actor | undefined,
 ): IdempotencyRef | undefined => {
   const key = headers?.["idempotency-key"]
   if (key === undefined) return undefined

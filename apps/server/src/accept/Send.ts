@@ -6,6 +6,7 @@ import type { Refusal } from "@waybill/domain/values/Refusal"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { IdempotencyRef } from "@waybill/store/idempotency/IdempotencyRef"
 import * as Domains from "@waybill/store/readmodels/Domains"
+import type { Work } from "@waybill/store/commit/Commit"
 import { Clock, Data, Effect, Equal, Result } from "effect"
 import * as NewIds from "../process/NewIds.ts"
 import * as Templating from "../templates/Templating.ts"
@@ -81,15 +82,12 @@ export const send = Effect.fnUntraced(function* <A, F, E extends Refusal = never
   const attempt = (domains?: ReadonlyArray<string>) => {
     const made = Effect.suspend(() => {
       const drafts = Effect.flatMap(asEffect(wanted), (outgoing) => fill(account_id, outgoing, guess))
-      return RequestCommit.commitBy(
-        target,
-        Effect.map(drafts, (each) => workOn(each, domains)),
-        { encoding: SENT },
-      )
+      const work = Effect.map(drafts, (each) => workOn(each, domains))
+      return RequestCommit.commitTo(target, work, false, SENT)
     })
     if (ready === undefined) return made
     const work = Effect.succeed(ifCurrent(workOn(ready, domains), account_id, guess))
-    const committing = RequestCommit.commitBy(target, work, { encoding: SENT, isReady: true })
+    const committing = RequestCommit.commitTo(target, work, true, SENT)
     return Effect.catchIf(
       committing,
       (error) => error instanceof TemplateChanged,
@@ -148,10 +146,10 @@ const fill = Effect.fnUntraced(function* <E>(
 
 /** Refuses work on a message that was guessed if its template has another version now. */
 const ifCurrent = <A, E>(
-  work: RequestCommit.Work<A, E>,
+  work: Work<A, E>,
   account_id: Id.AccountId,
   guess: Templating.Guess | undefined,
-): RequestCommit.Work<A, E | TemplateChanged> =>
+): Work<A, E | TemplateChanged> =>
   guess === undefined
     ? work
     : {

@@ -4,7 +4,7 @@ import type * as Id from "@waybill/domain/values/Id"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import type * as SuppressionState from "@waybill/domain/suppression/SuppressionState"
 import * as Text from "@waybill/domain/values/Text"
-import type { View } from "@waybill/store/commit/Commit"
+import type { View, Work } from "@waybill/store/commit/Commit"
 import { Clock, Effect, Result } from "effect"
 import * as NewIds from "../process/NewIds.ts"
 import * as RequestCommit from "./RequestCommit.ts"
@@ -63,10 +63,7 @@ const partOf = (entries: ReadonlyArray<Checked>): readonly [ReadonlyArray<Checke
 ]
 
 /** Returns the work that changes a part of the addresses. `done` is the answer for those before. */
-const workOn = (
-  entries: ReadonlyArray<Checked>,
-  done: SuppressionBatchAnswer,
-): RequestCommit.Work<SuppressionBatchAnswer, never> => {
+const workOn = (entries: ReadonlyArray<Checked>, done: SuppressionBatchAnswer): Work<SuppressionBatchAnswer, never> => {
   const ids = new Set(entries.flatMap(({ address }) => (Result.isSuccess(address) ? [streamOf(address.success)] : [])))
   return {
     streams: [...ids].map((id) => ({ aggregate: Suppression, id })),

@@ -18,6 +18,7 @@ import { rowsOf } from "@waybill/store/log/BatchTable"
 import * as InboundMail from "@waybill/store/readmodels/Inbound"
 import * as InboundRoutes from "@waybill/store/readmodels/InboundRoutes"
 import * as Databases from "@waybill/store/routing/Databases"
+import type { Work } from "@waybill/store/commit/Commit"
 import { Clock, Effect, Result } from "effect"
 import { createHash } from "node:crypto"
 import * as RequestCommit from "../accept/RequestCommit.ts"
@@ -118,7 +119,7 @@ export const workOf = Effect.fn("InboundReception.workOf")(function* <A>(
           }
         })
       }),
-  } satisfies RequestCommit.Work<A, NothingNew>
+  } satisfies Work<A, NothingNew>
 })
 
 const NO_FORWARDS = Result.succeed({ answer: [], append: [] } as const)
@@ -159,7 +160,7 @@ export const receive = Effect.fn("InboundReception.receive")(function* (arrived:
     .digest("hex")
   const idempotency = { account_id, route: ROUTE, key: fingerprint, fingerprint }
   const target = { store: yield* EventStore, account_id, idempotency }
-  const committed = yield* RequestCommit.commitBy(target, Effect.succeed(work), RequestCommit.READY).pipe(
+  const committed = yield* RequestCommit.commitTo(target, Effect.succeed(work), true).pipe(
     // The id is new, and the key names this mail alone.
     Effect.catchTags({ NothingNew: Effect.die, IdempotencyKeyReused: Effect.die }),
   )

@@ -1,6 +1,5 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
-import type { NothingNew } from "@waybill/domain/values/Refusal"
 import * as Team from "@waybill/domain/account/Team"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { InstanceKey } from "@waybill/store/secrets/InstanceKey"
@@ -170,7 +169,6 @@ const recordJoin = Effect.fnUntraced(function* (userId: string) {
   const { account_id, user_id } = member.value
   const store = yield* EventStore
   yield* store.commit(Team, { account_id, stream_id: Team.STREAM_ID }, Team.join(yield* NewIds.now, user_id)).pipe(
-    Effect.catchTag("NothingNew", (_: NothingNew) => Effect.void),
     Effect.catchTag("MemberNotFound", () => Effect.void),
     Effect.provideService(Provenance, {
       actor: { type: "user", id: user_id },

@@ -67,6 +67,9 @@ export interface Commit<A, E> {
   readonly bytes?: number
 }
 
+/** A commit of an account that the caller of the work knows. */
+export type Work<A, E> = Omit<Commit<A, E>, "account_id">
+
 /** A commit whose answer is stored under an idempotency key; it fails with `IdempotencyKeyReused` for another request. */
 export interface KeyedCommit<A, E> extends Commit<A, E> {
   readonly idempotency: IdempotencyRef & { readonly encode: (answer: A) => Uint8Array }

@@ -1,4 +1,5 @@
 import type { Decide } from "@waybill/domain/values/Aggregate"
+import type { NothingNew } from "@waybill/domain/values/Refusal"
 import { Context, Effect, Exit, Layer, Result, Schedule, type Scope } from "effect"
 import * as Span from "@waybill/runtime/flow/Span"
 import * as DirectoryPart from "./DirectoryPart.ts"
@@ -23,6 +24,7 @@ import {
   type PendingCommit,
   type Transact,
 } from "./Commit.ts"
+import { type TypedAggregate, workOnStream } from "./workOnStream.ts"
 import * as GroupCommit from "./GroupCommit.ts"
 import type { Committed } from "../idempotency/IdempotencyRef.ts"
 import type { FeedPage, FeedQuery } from "../feed/Feed.ts"
@@ -45,11 +47,6 @@ import * as RecordedEvents from "../log/RecordedEvents.ts"
 // 6. `BatchWrites` collects their events, and the rows that follow from them in each of the `BatchTables`.
 // 7. `PostgresLogStorage` writes all of it in one round trip, with the COMMIT.
 // 8. Each caller gets its own outcome. Reads of one stream (`load`, `state`) and of the log (`feed`) pass by all this.
-
-interface TypedAggregate<State, Event extends RecordedEvents.AnyEvent> extends RecordedEvents.AnyAggregate {
-  readonly initial: State
-  evolve(state: State, event: Event): State
-}
 
 export interface Loaded<State> {
   readonly state: State
@@ -75,12 +72,15 @@ export class EventStore extends Context.Service<
       aggregate: TypedAggregate<State, Event>,
       ref: StreamRef,
     ) => Effect.Effect<StreamState<State>, StoreUnavailable>
-    /** Commits one decision about one stream, as in `store.commit(Email, ref, Email.cancel(now))`; returns the new state. */
+    /**
+     * Commits one decision about one stream, as in `store.commit(Email, ref, Email.cancel(now))`; returns the new state, which
+     * is the present one if nothing is new.
+     */
     readonly commit: <State, Event extends RecordedEvents.AnyEvent, E>(
       aggregate: TypedAggregate<State, Event>,
       ref: StreamRef,
       decide: Decide<State, Event, E>,
-    ) => Effect.Effect<State, E | StoreUnavailable>
+    ) => Effect.Effect<State, Exclude<E, NothingNew> | StoreUnavailable>
     readonly transact: Transact
     /** Reads the log in order; no event is skipped or repeated. */
     readonly feed: (query: FeedQuery) => Effect.Effect<FeedPage, StoreUnavailable>
@@ -116,6 +116,21 @@ export class EventStore extends Context.Service<
     )
 }
 
+/** Returns the two ways to commit: a decision about one stream is a commit of that stream alone. */
+const committing = (transact: Transact): Pick<EventStore["Service"], "commit" | "transact"> => ({
+  transact,
+  commit: (aggregate, { account_id, stream_id }, decide) =>
+    transact({
+      account_id,
+      ...workOnStream(
+        aggregate,
+        stream_id,
+        () => decide,
+        (state) => state,
+      ),
+    }),
+})
+
 /** Uses the store of the account that a call is about. */
 const ofAccounts = (
   stores: PerDatabase.PerDatabase<EventStore["Service"], StoreUnavailable>,
@@ -125,10 +140,8 @@ const ofAccounts = (
     load: (aggregate, ref) => Effect.flatMap(storeOf(ref.account_id), (store) => store.load(aggregate, ref)),
     state: (aggregate, ref) => Effect.flatMap(storeOf(ref.account_id), (store) => store.state(aggregate, ref)),
     known: (aggregate, ref) => Effect.flatMap(storeOf(ref.account_id), (store) => store.known(aggregate, ref)),
-    commit: (aggregate, ref, decide) =>
-      Effect.flatMap(storeOf(ref.account_id), (store) => store.commit(aggregate, ref, decide)),
-    transact: ((commit: Commit<unknown, unknown>) =>
-      Effect.flatMap(storeOf(commit.account_id), (store) => store.transact(commit))) as Transact,
+    ...committing(((commit: Commit<unknown, unknown>) =>
+      Effect.flatMap(storeOf(commit.account_id), (store) => store.transact(commit))) as Transact),
     feed: (query) =>
       Effect.flatMap(query.account_id === undefined ? stores.here : storeOf(query.account_id), (store) =>
         store.feed(query),
@@ -208,25 +221,11 @@ export const make = Effect.fnUntraced(function* (
       const read = readLongStream(deps, storage.readStreams, { ...ref, aggregate }, LARGE_EVENTS_PER_STEP)
       return (yield* retryRead(read)) as StreamState<never>
     }),
-    commit: (aggregate, ref, decide) =>
-      group
-        .submit({
-          account_id: ref.account_id,
-          streams: [{ aggregate, id: ref.stream_id }],
-          decide: (view) => {
-            const state = view.state(aggregate, ref.stream_id)
-            return Result.map(decide(state), (events) => ({
-              append: [{ aggregate, id: ref.stream_id, events }],
-              answer: events.reduce((next, event) => aggregate.evolve(next, event), state),
-            }))
-          },
-        })
-        .pipe(answerOf, (committed) => Span.around(committed, "EventStore.commit")),
-    transact: ((commit: AnyCommit<unknown, unknown>) => {
-      const committing: Effect.Effect<unknown, unknown> =
+    ...committing(((commit: AnyCommit<unknown, unknown>) => {
+      const submitted: Effect.Effect<unknown, unknown> =
         commit.idempotency === undefined ? answerOf(group.submit(commit)) : group.submit(commit)
-      return Span.around(committing, "EventStore.transact")
-    }) as Transact,
+      return Span.around(submitted, "EventStore.transact")
+    }) as Transact),
     feed: (query) => retryRead(storage.feed(query)),
   })
 })

@@ -42,10 +42,7 @@ export const setTransport = Effect.fnUntraced(function* ({ account: named, domai
   const { domain_id } = yield* AccountArgument.findDomain(account, domain)
   const store = yield* EventStore
   const at = yield* NewIds.now
-  yield* store
-    .commit(Domain, { account_id: account, stream_id: domain_id }, Domain.chooseTransport(at, choice))
-    // A command that changes nothing succeeds.
-    .pipe(Effect.catchTag("NothingNew", () => Effect.void))
+  yield* store.commit(Domain, { account_id: account, stream_id: domain_id }, Domain.chooseTransport(at, choice))
   const changed = yield* AccountArgument.findDomain(account, domain_id)
   for (const warning of warnings(changed, yield* Settings.load)) yield* Output.complain(`waybill: ${warning}`)
   yield* Output.printOne(row(changed), { json })

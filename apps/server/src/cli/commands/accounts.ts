@@ -26,9 +26,7 @@ const account = AccountArgument.account
 
 /** Changes an account. A command that changes nothing succeeds. */
 const change = (account_id: Id.AccountId, decide: ReturnType<typeof Account.changePlan>) =>
-  EventStore.use((store) => store.commit(Account, { account_id, stream_id: account_id }, decide)).pipe(
-    Effect.catchTag("NothingNew", () => Effect.void),
-  )
+  EventStore.use((store) => store.commit(Account, { account_id, stream_id: account_id }, decide))
 
 const create = DataCommand.record(
   {

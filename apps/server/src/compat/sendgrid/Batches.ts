@@ -47,9 +47,7 @@ const Change = Schema.Struct({ status: SendBatch.Status })
 const change = Effect.fnUntraced(function* (batch_id: string, status: SendBatch.Status | null) {
   const { account_id, now, ref, store } = yield* owner
   const counts = (id: string) => BatchId.isOf(account_id, id)
-  yield* store
-    .commit(Account, ref, Account.changeBatch(now, batch_id, status, counts))
-    .pipe(Effect.catchTag("NothingNew", () => Effect.void))
+  yield* store.commit(Account, ref, Account.changeBatch(now, batch_id, status, counts))
 })
 
 const stopped = Effect.gen(function* () {

@@ -8,13 +8,13 @@ import { NothingNew } from "@waybill/domain/values/Refusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as ApiKeys from "@waybill/store/readmodels/ApiKeys"
 import { Provenance } from "@waybill/store/log/Provenance"
+import { workOnStream } from "@waybill/store/commit/workOnStream"
 import { Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpApiBuilder } from "effect/http-api"
 import * as NewApiKeys from "../../operate/NewApiKeys.ts"
 import * as NewIds from "../../process/NewIds.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
-import { workOnStream } from "../../accept/workOnStream.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 import * as Records from "../../web/Records.ts"
 import { found } from "../../web/found.ts"
@@ -60,7 +60,7 @@ const create = Effect.fnUntraced(function* (call: Handlers.EndpointCall<"apiKeys
   const keyId = yield* NewIds.newId("ApiKeyId")
   const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES), mode ?? "live")
   const facts = { keyId, secret, hash: NewApiKeys.hashOf(secret), createdBy: actor.id }
-  return yield* RequestCommit.commitSealed(
+  return yield* RequestCommit.commit(
     // The idempotency fingerprint covers the key as created, including limits that it inherits from the caller.
     { ...call, payload: command },
     Effect.succeed(
@@ -75,6 +75,7 @@ const create = Effect.fnUntraced(function* (call: Handlers.EndpointCall<"apiKeys
         { isNew: true, needs: { countOf: "api_key", ...(test_clock === null ? {} : { clocks: [test_clock] }) } },
       ),
     ),
+    RequestCommit.SEALED,
   )
 })
 

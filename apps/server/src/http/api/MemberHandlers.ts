@@ -10,6 +10,7 @@ import * as StoredMembers from "@waybill/store/readmodels/Members"
 import { Provenance } from "@waybill/store/log/Provenance"
 import type { Append, Commit, View } from "@waybill/store/commit/Commit"
 import * as Users from "@waybill/store/users/Users"
+import { workOnStream } from "@waybill/store/commit/workOnStream"
 import { Effect, Option, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
@@ -17,7 +18,6 @@ import * as NewIds from "../../process/NewIds.ts"
 import { LINK_HOURS } from "../../signIn/Options.ts"
 import { Admitted } from "../../requests/Admitted.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
-import { workOnStream } from "../../accept/workOnStream.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 import * as Records from "../../web/Records.ts"
 import { Sessions } from "../../signIn/Session.ts"
@@ -36,7 +36,7 @@ export const MemberHandlers = HttpApiBuilder.group(Api, "members", (handlers) =>
     }),
     invite: (call) => invite(call, call.payload),
     changeRole: ({ params, payload }) => changeRole(params.id, payload.role),
-    makeLink: (call) => dropEarlierLinks(RequestCommit.commitSealed(call, newLink(call.params.id))),
+    makeLink: (call) => dropEarlierLinks(RequestCommit.commit(call, newLink(call.params.id), RequestCommit.SEALED)),
     remove: ({ params }) => remove(params.id),
   }),
 )
@@ -56,12 +56,16 @@ const listed = ({ last_seen_at, name, record, two_factor }: StoredMembers.Listed
 type Invitation = Omit<Team.Invitation, "user_id" | "name"> & { readonly name: string | null }
 
 export const invite = (call: RequestCommit.Call, invitation: Invitation) =>
-  withNewUser((user_id) => dropEarlierLinks(RequestCommit.commitSealed(call, invited(user_id, invitation))))
+  withNewUser((user_id) =>
+    dropEarlierLinks(RequestCommit.commit(call, invited(user_id, invitation), RequestCommit.SEALED)),
+  )
 
 /** Invites the first owner of a new account, in one commit with the account, so that no account is without an owner. */
 export const inviteWithAccount = (call: RequestCommit.Call, invitation: Invitation, account: Append) =>
   withNewUser((user_id) =>
-    dropEarlierLinks(RequestCommit.commitSealed(call, Effect.map(invited(user_id, invitation), withAccount(account)))),
+    dropEarlierLinks(
+      RequestCommit.commit(call, Effect.map(invited(user_id, invitation), withAccount(account)), RequestCommit.SEALED),
+    ),
   )
 
 /** Deletes the user again if the invitation is refused. */

@@ -9,12 +9,12 @@ import * as AccountCounts from "@waybill/store/facts/AccountCounts"
 import type { View } from "@waybill/store/commit/Commit"
 import * as Webhooks from "@waybill/store/readmodels/Webhooks"
 import type * as Id from "@waybill/domain/values/Id"
+import { workOnStream } from "@waybill/store/commit/workOnStream"
 import { Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpApiBuilder } from "effect/http-api"
 import * as NewIds from "../../process/NewIds.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
-import { workOnStream } from "../../accept/workOnStream.ts"
 import * as EventSignature from "../../worker/webhooks/EventSignature.ts"
 import * as DeliveryHandlers from "./DeliveryHandlers.ts"
 import { Instance } from "../../settings/Instance.ts"
@@ -37,7 +37,7 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
       const webhook = found(Webhooks.find(account_id, params.id), () => new Webhook.WebhookNotFound())
       return yield* withPublicKey(yield* webhook)
     }),
-    create: Handlers.commitsSealed(function* ({ account_id }, call) {
+    create: Handlers.commits(function* ({ account_id }, call) {
       const { allowedNetworks } = yield* Instance
       yield* checkLimit(call, account_id)
       const webhookId = yield* NewIds.newId("WebhookId")
@@ -55,7 +55,7 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
       }
       const answer = (state: Webhook.State) => withSecret(recordOf(state), secret)
       return workOnStream(Webhook, webhookId, create, answer, { isNew: true, needs: { countOf: "webhook" } })
-    }),
+    }, RequestCommit.SEALED),
     update: Handlers.withKey(function* ({ account_id }, { params, payload }) {
       const { allowedNetworks } = yield* Instance
       const { url, ...rest } = payload
@@ -69,7 +69,7 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
       return yield* withPublicKey(updated)
     }),
     remove: ({ params }) => Handlers.remove("webhook", Webhook, params.id, Webhook.remove),
-    rotateSecret: Handlers.commitsSealed(function* ({ account_id }, call) {
+    rotateSecret: Handlers.commits(function* ({ account_id }, call) {
       const { id } = call.params
       // Checked before a secret is stored for a webhook that does not exist.
       if (Option.isNone(yield* Webhooks.find(account_id, id))) return yield* new Webhook.WebhookNotFound()
@@ -80,7 +80,7 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
         (now) => Webhook.rotateSecret(now, secretRef),
         (state) => withSecret(recordOf(state), secret),
       )
-    }),
+    }, RequestCommit.SEALED),
     test: DeliveryHandlers.test,
     deliveries: DeliveryHandlers.list,
     delivery: DeliveryHandlers.get,

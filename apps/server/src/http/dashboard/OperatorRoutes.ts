@@ -109,9 +109,7 @@ const change = byOperator(
     const { links_followed, plan } = yield* bodyOf(Operate.AccountChange)
     const store = yield* EventStore
     const commit = (decide: ReturnType<typeof Account.changePlan>) =>
-      store
-        .commit(Account, { account_id: id, stream_id: id }, decide)
-        .pipe(Effect.catchTag("NothingNew", () => Effect.void))
+      store.commit(Account, { account_id: id, stream_id: id }, decide)
     const at = yield* NewIds.now
     if (plan !== undefined) yield* commit(Account.changePlan(at, plan))
     if (links_followed !== undefined) yield* commit(Account.changeLinks(at, links_followed))

@@ -3,10 +3,11 @@ import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import type * as Aggregate from "@waybill/domain/values/Aggregate"
 import type { NothingNew } from "@waybill/domain/values/Refusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import type { Work } from "@waybill/store/commit/Commit"
 import type { AnyEvent } from "@waybill/store/log/RecordedEvents"
+import { type TypedAggregate, workOnStream } from "@waybill/store/commit/workOnStream"
 import { Effect } from "effect"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
-import { workOnStream } from "../../accept/workOnStream.ts"
 
 type Groups = (typeof Api)["groups"]
 
@@ -29,24 +30,17 @@ export const withKey =
 
 /** Makes a handler that commits what its steps prepare. */
 export const commits = <Call extends RequestCommit.Call, Y extends Yielded, A, E>(
-  prepare: (key: Key, call: Call) => Generator<Y, RequestCommit.Work<A, E>, never>,
+  prepare: (key: Key, call: Call) => Generator<Y, Work<A, E>, never>,
+  options?: RequestCommit.Options,
 ) => {
   const preparing = withKey(prepare)
-  return (call: Call) => RequestCommit.commit(call, preparing(call))
-}
-
-/** Makes a handler like `commits`, whose answer shows a secret. */
-export const commitsSealed = <Call extends RequestCommit.Call, Y extends Yielded, A, E>(
-  prepare: (key: Key, call: Call) => Generator<Y, RequestCommit.Work<A, E>, never>,
-) => {
-  const preparing = withKey(prepare)
-  return (call: Call) => RequestCommit.commitSealed(call, preparing(call))
+  return (call: Call) => RequestCommit.commit(call, preparing(call), options)
 }
 
 /** Removes an object, and answers that it is deleted. */
 export const remove = <const Name extends string, Id extends string, State, Event extends AnyEvent, E>(
   object: Name,
-  aggregate: Aggregate.Aggregate<State, Event>,
+  aggregate: TypedAggregate<State, Event>,
   id: Id,
   decide: (now: Timestamp.Timestamp) => Aggregate.Decide<State, Event, E | NothingNew>,
 ) => RequestCommit.commitRepeatable(workOnStream(aggregate, id, decide, () => ({ object, id, deleted: true as const })))

@@ -10,6 +10,7 @@ import * as InboundContent from "@waybill/store/content/InboundContent"
 import * as InboundRoutes from "@waybill/store/readmodels/InboundRoutes"
 import * as Webhooks from "@waybill/store/readmodels/Webhooks"
 import * as ReceivedCalls from "@waybill/store/webhooks/ReceivedCalls"
+import type { Work } from "@waybill/store/commit/Commit"
 import { Effect, Result } from "effect"
 import * as AcceptCommit from "../../../accept/AcceptCommit.ts"
 import * as RequestCommit from "../../../accept/RequestCommit.ts"
@@ -53,7 +54,7 @@ const prepare = Effect.fn("replayMail")(function* ({ params: { id }, request }: 
           }),
         )
       }),
-  } satisfies RequestCommit.Work<unknown, InboundRefusal.InboundNotFound>
+  } satisfies Work<unknown, InboundRefusal.InboundNotFound>
 })
 
 /** Forwards of the routes of now. The mail that a route forwarded before is forwarded once more, if it is still kept. */

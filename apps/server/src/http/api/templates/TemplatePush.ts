@@ -7,7 +7,7 @@ import type * as State from "@waybill/domain/template/TemplateState"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Turn from "@waybill/runtime/flow/Turn"
 import type { Detail } from "@waybill/domain/values/Refusal"
-import type { Append, StreamOfCommit, View } from "@waybill/store/commit/Commit"
+import type { Append, StreamOfCommit, View, Work } from "@waybill/store/commit/Commit"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Provenance } from "@waybill/store/log/Provenance"
 import { Effect, Result } from "effect"
@@ -17,7 +17,7 @@ import * as Pushing from "../../../templates/Pushing.ts"
 import * as TemplateSources from "../../../templates/TemplateSources.ts"
 
 type Refusal = Exclude<TemplateRefusal.PushRefusal, { readonly _tag: "NothingNew" }>
-type Work = RequestCommit.Work<Records.Push, Refusal>
+type PushWork = Work<Records.Push, Refusal>
 
 /** Returns what a push would do. */
 export const dryRun = Effect.fnUntraced(function* (payload: Push) {
@@ -44,7 +44,7 @@ export const pushing = Effect.fnUntraced(function* (payload: Push) {
     streams.push({ aggregate: Template, id, ...read })
   }
   const by = { created_by: actor.id, notes: payload.notes }
-  const work: Work = {
+  const work: PushWork = {
     streams,
     needs: { countOf: "template", aliases: templates.map(({ pushed }) => pushed.alias) },
     decide: (view) => {

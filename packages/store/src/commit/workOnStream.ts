@@ -1,27 +1,28 @@
 import type * as Aggregate from "@waybill/domain/values/Aggregate"
 import { NothingNew } from "@waybill/domain/values/Refusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
-import type { Commit, View } from "@waybill/store/commit/Commit"
-import type { AnyEvent } from "@waybill/store/log/RecordedEvents"
 import { Result } from "effect"
-import type * as RequestCommit from "./RequestCommit.ts"
+import type { AnyAggregate, AnyEvent } from "../log/RecordedEvents.ts"
+import type { Commit, View, Work } from "./Commit.ts"
 
-interface Decider<State, Event extends AnyEvent> extends Aggregate.Aggregate<State, Event> {}
+export interface TypedAggregate<State, Event extends AnyEvent> extends AnyAggregate {
+  readonly initial: State
+  evolve(state: State, event: Event): State
+}
 
 /** Returns the work of one decision about one stream. A decision that changes nothing is answered with the present state. */
 export const workOnStream = <State, Event extends AnyEvent, E, A>(
-  aggregate: Decider<State, Event>,
+  aggregate: TypedAggregate<State, Event>,
   id: string,
   decide: (now: Timestamp.Timestamp, view: View) => Aggregate.Decide<State, Event, E | NothingNew>,
   answer: (state: State, version: number, now: Timestamp.Timestamp) => A,
   options: Pick<Commit<A, E>, "needs"> & { readonly isNew?: true } = {},
-): RequestCommit.Work<A, Exclude<E, NothingNew>> => {
-  const erased = aggregate as never
+): Work<A, Exclude<E, NothingNew>> => {
   return {
-    streams: [{ aggregate: erased, id, ...(options.isNew === true ? { isNew: true } : {}) }],
+    streams: [{ aggregate, id, ...(options.isNew === true ? { isNew: true } : {}) }],
     ...(options.needs === undefined ? {} : { needs: options.needs }),
     decide: (view) => {
-      const state = view.state<State>(erased, id)
+      const state = view.state(aggregate, id)
       const now = view.now
       const version = view.version(id)
       const decided = decide(now, view)(state)
@@ -29,7 +30,7 @@ export const workOnStream = <State, Event extends AnyEvent, E, A>(
         const events = decided.success
         const after = events.reduce<State>((before, event) => aggregate.evolve(before, event), state)
         return Result.succeed({
-          append: [{ aggregate: erased, id, events }],
+          append: [{ aggregate, id, events }],
           answer: answer(after, version + events.length, now),
         })
       }
