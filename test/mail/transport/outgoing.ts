@@ -10,6 +10,8 @@ export const lines = (...rows: ReadonlyArray<string>): Uint8Array =>
 
 export const outgoing = (fields: Partial<OutgoingMessage> = {}): OutgoingMessage => ({
   emailId: ID,
+  owner: { account_id: "acc_1", domain_id: "dom_1" },
+  subject: "x",
   mailFrom: () => "b-1@bounce.acme.test",
   bytes: lines(
     "From: hi@acme.test",
@@ -22,6 +24,8 @@ export const outgoing = (fields: Partial<OutgoingMessage> = {}): OutgoingMessage
   ),
   smtpUtf8: false,
   attempt: 1,
+  scriptOf: () => undefined,
+  report: () => {},
   ...fields,
 })
 

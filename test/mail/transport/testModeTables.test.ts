@@ -33,7 +33,7 @@ const outcomesOf = (recipient: string, script?: Script.Script) =>
   Effect.gen(function* () {
     const outcomes: Array<Transport.RecipientOutcome> = []
     for (let attempt = 1; attempt === 1 || outcomes.at(-1)?.status === "deferred"; attempt++) {
-      const message = outgoing(script === undefined ? { attempt } : { attempt, script })
+      const message = outgoing({ attempt, scriptOf: () => script })
       const fiber = yield* Effect.forkChild(Simulator.simulate(message, recipient, "any"))
       yield* TestClock.adjust(Simulator.SLOW_MS)
       outcomes.push(yield* Fiber.join(fiber))

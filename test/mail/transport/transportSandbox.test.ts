@@ -107,7 +107,7 @@ describe("the capture transport", () => {
     const script = Result.getOrThrow(Script.parse("defer 421; bounce 550 5.5.3; bounce+suppress 552 5.2.1; complain"))
     const transport = TestTransport.make(() => Effect.void)
     const attempts = yield* Effect.forEach([1, 2, 3, 4, 5], (attempt) =>
-      transport.deliver(outgoing({ attempt, script }), ["bounced@example.org"]),
+      transport.deliver(outgoing({ attempt, scriptOf: () => script }), ["bounced@example.org"]),
     )
     assert.deepStrictEqual(
       attempts

@@ -1,6 +1,6 @@
 import * as Id from "@waybill/domain/values/Id"
 import * as Network from "@waybill/mail/dns/Network"
-import * as SourceAddress from "@waybill/mail/source/SourceAddress"
+import type * as SourceAddress from "@waybill/mail/source/SourceAddress"
 import type * as WarmUp from "@waybill/mail/source/WarmUp"
 import * as Transport from "@waybill/mail/transport/Transport"
 import * as SourceAddresses from "@waybill/store/sources/SourceAddresses"
@@ -78,9 +78,6 @@ export const worker = Effect.fnUntraced(function* (
     to: ReadonlyArray<string>,
     owner: SourceAddress.Owner = { account_id: "acc_1", domain_id: "dom_1" },
     emailId?: Id.EmailId,
-  ) =>
-    Effect.suspend(() => transport.deliver(outgoing({ emailId: emailId ?? newId() }), to)).pipe(
-      Effect.provideService(SourceAddress.CurrentOwner, owner),
-    )
+  ) => Effect.suspend(() => transport.deliver(outgoing({ emailId: emailId ?? newId(), owner }), to))
   return { sources, send }
 })

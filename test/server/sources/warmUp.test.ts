@@ -56,7 +56,8 @@ layer(Database.layerFresh)("direct delivery by a warm-up plan", (it) => {
     const { choose, reload } = yield* SourceChoices.make({ name: "host.test", every: Duration.days(10) })
     const families = new Set<SourceAddress.Family>([4])
     const isResting = () => false
-    const request = { owner: undefined, provider: "google.com", site: "google.com", families, key: "k", isResting }
+    const owner = { account_id: "acc_1", domain_id: null }
+    const request = { owner, provider: "google.com", site: "google.com", families, key: "k", isResting }
     const taken = Effect.map(choose({ ...request, recipients: 5, without: new Set() }), (choice) =>
       choice._tag === "Chosen" ? choice.recipients : choice._tag,
     )

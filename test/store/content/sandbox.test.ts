@@ -11,11 +11,17 @@ const keep = Effect.fnUntraced(function* (
   emailId: string = id("EmailId"),
 ) {
   const captured = {
-    message: { emailId, mailFrom: "b@bounces.test", bytes: Buffer.from("Subject: x\r\n\r\nhello\r\n") },
+    message: {
+      emailId,
+      owner: { account_id },
+      subject: "x",
+      mailFrom: "b@bounces.test",
+      bytes: Buffer.from("Subject: x\r\n\r\nhello\r\n"),
+    },
     recipients,
   }
   const keeper = yield* Sandbox.recorder
-  yield* Effect.provideService(keeper(captured), Sandbox.Mail, { account_id, subject: "x" })
+  yield* keeper(captured)
   return emailId
 })
 

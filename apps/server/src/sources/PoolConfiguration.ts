@@ -97,11 +97,8 @@ export const isUsedUp = (
 }
 
 /** Returns the pool that a sender is assigned to: the domain's, or else the account's. */
-export const assignedPool = (
-  { assignments }: PoolConfiguration,
-  owner: SourceAddress.Owner | undefined,
-): string | undefined => {
-  if (owner === undefined || assignments.size === 0) return undefined
+export const assignedPool = ({ assignments }: PoolConfiguration, owner: SourceAddress.Owner): string | undefined => {
+  if (assignments.size === 0) return undefined
   const ofDomain = owner.domain_id === null ? undefined : assignments.get(ownerKey(owner.account_id, owner.domain_id))
   return ofDomain ?? assignments.get(ownerKey(owner.account_id, ""))
 }

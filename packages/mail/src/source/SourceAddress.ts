@@ -1,4 +1,4 @@
-import { Context, type Effect } from "effect"
+import type { Effect } from "effect"
 
 /** An address of this host that mail leaves from, with its own name in EHLO. */
 export interface Source {
@@ -16,13 +16,8 @@ export interface Owner {
   readonly domain_id: string | null
 }
 
-/** The sender of the message that is being delivered. */
-export const CurrentOwner = Context.Reference<Owner | undefined>("@waybill/mail/source/SourceAddress/CurrentOwner", {
-  defaultValue: () => undefined,
-})
-
 export interface Request {
-  readonly owner: Owner | undefined
+  readonly owner: Owner
   /** Key of the receiving provider whose mails a plan counts, or `OTHER`. */
   readonly provider: string
   /** The provider or the servers that pauses hold for. */

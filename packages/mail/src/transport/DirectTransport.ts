@@ -110,13 +110,12 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
           families: Cache.get(families, route.hosts.join(" ")),
           isResting: (address: string) => pool.isPaused(SiteRules.siteFrom(site, address).key, now),
         }
-        return yield* deliverFromSources(options.sources, destination, message, recipients, (part, source) =>
-          SmtpDelivery.deliver(pool, routeFrom(source), message, part),
+        return yield* deliverFromSources(options.sources, destination, message, recipients, (part, source, reporting) =>
+          SmtpDelivery.deliver(pool, routeFrom(source), reporting, part),
         )
       })
 
       const deliver = Effect.fnUntraced(function* (message: OutgoingMessage, recipients: ReadonlyArray<string>) {
-        const report = yield* Transport.OutcomeReported
         // One domain a transaction, even when two share their servers: some of those refuse a mixture.
         const groups = Map.groupBy(recipients, domainOf)
         const outcomes = new Map<string, RecipientOutcome>()
@@ -128,7 +127,7 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
               (results) => {
                 for (const outcome of results) {
                   outcomes.set(outcome.recipient, outcome)
-                  report(outcome)
+                  message.report(outcome)
                 }
               },
             ),

@@ -110,16 +110,16 @@ export const layer = (relay: Relay, options: Options): Layer.Layer<Transport.Tra
         connect: (avoid) => (avoid.size > 0 ? undefined : connect),
         confirms: relay.confirm === "dsn",
       }
+      const masked = (outcome: Transport.RecipientOutcome) => Secrets.masked(outcome, mask)
       return Transport.Transport.of({
         kind: "relay",
-        deliver: (message, recipients) =>
-          Effect.withFiber((fiber) => {
-            const report = fiber.getRef(Transport.OutcomeReported)
-            return SmtpDelivery.deliver(pool, relayRoute, withMetadata(relay, message, recipients), recipients).pipe(
-              Effect.provideService(Transport.OutcomeReported, (outcome) => report(Secrets.masked(outcome, mask))),
-              Effect.map((outcomes) => outcomes.map((outcome) => Secrets.masked(outcome, mask))),
-            )
-          }),
+        deliver: (message, recipients) => {
+          const report = (outcome: Transport.RecipientOutcome) => message.report(masked(outcome))
+          const outgoing = { ...withMetadata(relay, message, recipients), report }
+          return Effect.map(SmtpDelivery.deliver(pool, relayRoute, outgoing, recipients), (outcomes) =>
+            outcomes.map(masked),
+          )
+        },
       })
     }),
   )

@@ -5,7 +5,7 @@ import * as Transport from "./Transport.ts"
 
 /** A mail of the sandbox, as the dashboard shows it. */
 export interface KeptMail {
-  readonly message: Omit<OutgoingMessage, "mailFrom" | "mayBegin"> & { readonly mailFrom: string }
+  readonly message: Pick<OutgoingMessage, "bytes" | "emailId" | "owner" | "subject"> & { readonly mailFrom: string }
   readonly recipients: ReadonlyArray<string>
 }
 

@@ -2,7 +2,6 @@ import type * as Script from "@waybill/domain/email/Script"
 import * as SimulatedSuppression from "@waybill/domain/explanation/SimulatedSuppression"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { Effect } from "effect"
-import { RecipientScripts, type Scripts } from "./RecipientScripts.ts"
 import type { OutgoingMessage, RecipientOutcome } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
 
@@ -14,7 +13,7 @@ export const DEFERRED_ATTEMPTS = 2
 /** Domains at which the simulator's addresses have an effect. */
 export type Domains = "reserved" | "any"
 
-type Message = Pick<OutgoingMessage, "attempt" | "emailId" | "script">
+type Message = Pick<OutgoingMessage, "attempt" | "emailId" | "scriptOf">
 
 /**
  * Returns the outcome that the script of the message asks for, or else the name of the recipient. It passes through the
@@ -26,7 +25,7 @@ export const simulate = Effect.fnUntraced(function* (
   domains: Domains,
 ): Effect.fn.Return<RecipientOutcome> {
   const startedAt = yield* MonotonicClock.millis
-  const { action, reply, suppresses } = stepOf(message, recipient, domains, yield* RecipientScripts)
+  const { action, reply, suppresses } = stepOf(message, recipient, domains)
   if (action === "slow") yield* Effect.sleep(SLOW_MS)
   const hop = { ...HOP, duration_ms: (yield* MonotonicClock.millis) - startedAt }
   const simulated = suppresses ? {} : { simulated: true as const }
@@ -52,13 +51,8 @@ export const simulate = Effect.fnUntraced(function* (
   }
 })
 
-const stepOf = (
-  { attempt, script: own }: Message,
-  recipient: string,
-  domains: Domains,
-  scripts: Scripts,
-): Script.Step => {
-  const script = own ?? scripts.get(recipient.toLowerCase())
+const stepOf = ({ attempt, scriptOf }: Message, recipient: string, domains: Domains): Script.Step => {
+  const script = scriptOf(recipient)
   if (script !== undefined) return script[attempt - 1] ?? DELIVER
   const [, name = "", labels = ""] =
     (domains === "any" || SimulatedSuppression.RESERVED.test(recipient) ? NAME.exec(recipient) : null) ?? []

@@ -47,7 +47,6 @@ export const deliver = (
         body: body.success,
         outcomes,
         clock: fiber.getRef(Clock.Clock),
-        report: fiber.getRef(Transport.OutcomeReported),
       }
       const all = () =>
         recipients.map(
@@ -73,7 +72,6 @@ interface Delivery {
   readonly body: SmtpBody.SmtpBody
   readonly outcomes: Map<string, RecipientOutcome>
   readonly clock: Clock.Clock
-  readonly report: (outcome: RecipientOutcome) => void
 }
 
 /** Divides the recipients among transactions, one after the other. */
@@ -164,7 +162,7 @@ const NONE: ReadonlySet<string> = new Set()
 
 /** Records the outcomes of a round, and returns the recipients that are worth another. */
 const conclude = (
-  { outcomes, report }: Delivery,
+  { message, outcomes }: Delivery,
   recipients: ReadonlyArray<string>,
   { answers, hop }: Round,
   round: number,
@@ -177,7 +175,7 @@ const conclude = (
     const outcome = withPause(Transport.answered(recipient, hop, answer, recipients.length > 1), answer, pause)
     outcomes.set(recipient, outcome)
     if (round < ROUNDS && isWorthAnotherRound(answer, answers)) toRepeat.push(recipient)
-    else report(outcome)
+    else message.report(outcome)
   }
   return toRepeat
 }

@@ -3,6 +3,7 @@ import type { EmailId } from "@waybill/domain/values/Id"
 import { Context, Duration, type Effect } from "effect"
 import type { Category } from "../reply/Category.ts"
 import * as Reply from "../reply/Reply.ts"
+import type { Owner } from "../source/SourceAddress.ts"
 import type { RecipientReply } from "../smtp/SmtpTransaction.ts"
 import { type ConnectFailed, replyOf } from "../smtp/SmtpConnection.ts"
 
@@ -12,6 +13,8 @@ export const RESPONSE_LIMIT = 512
 /** A message ready for sending. Recipients are passed beside it, since a retry has fewer of them. */
 export interface OutgoingMessage {
   readonly emailId: EmailId
+  readonly owner: Owner
+  readonly subject: string
   /** Returns the return path of a transaction with these recipients; a report to it can concern no others. */
   readonly mailFrom: (recipients: ReadonlyArray<string>) => string
   readonly bytes: Uint8Array
@@ -19,13 +22,18 @@ export interface OutgoingMessage {
   readonly smtpUtf8: boolean
   /** 1 is the first. */
   readonly attempt: number
-  /** The outcomes of the attempts of a test message. Absent if its recipients decide. */
-  readonly script?: Script
+  /** Returns the simulated outcomes of the attempts at a recipient; undefined if its address decides. */
+  readonly scriptOf: (recipient: string) => Script | undefined
   /**
    * Called right before the message leaves this machine, after all waiting: false when the caller is stopping and wants
    * the message back. Until this call nothing was tried.
    */
   readonly mayBegin?: () => boolean
+  /**
+   * Receives each outcome as soon as it is final, while others of the same message are still open: a caller that gives up
+   * on one recipient's server keeps the other outcomes.
+   */
+  readonly report: (outcome: RecipientOutcome) => void
 }
 
 export interface RecipientOutcome {
@@ -68,17 +76,6 @@ export class Transport extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<RecipientOutcome>>
   }
 >()("@waybill/mail/transport/Transport") {}
-
-/**
- * Receives each outcome as soon as it is final, while others of the same message are still open: a caller that gives up
- * on one recipient's server keeps the other outcomes.
- */
-export const OutcomeReported = Context.Reference<(outcome: RecipientOutcome) => void>(
-  "@waybill/mail/transport/Transport/OutcomeReported",
-  {
-    defaultValue: () => () => {},
-  },
-)
 
 /** Where and how a message was handed over. */
 export interface Hop {

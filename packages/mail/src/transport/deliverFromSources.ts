@@ -17,6 +17,7 @@ export interface Destination {
 type Send = (
   recipients: ReadonlyArray<string>,
   source: SourceAddress.Source | undefined,
+  message: OutgoingMessage,
 ) => Effect.Effect<ReadonlyArray<RecipientOutcome>>
 
 /** Sends to recipients of one site from the addresses of the sender's pool, in as many parts as their plans need. */
@@ -27,9 +28,9 @@ export const deliverFromSources = Effect.fnUntraced(function* (
   recipients: ReadonlyArray<string>,
   send: Send,
 ): Effect.fn.Return<ReadonlyArray<RecipientOutcome>> {
-  if (!sources.isConfigured()) return yield* send(recipients, undefined)
-  const owner = yield* SourceAddress.CurrentOwner
-  const report = yield* Transport.OutcomeReported
+  if (!sources.isConfigured()) return yield* send(recipients, undefined, message)
+  const { owner, report } = message
+  const unblocked = { ...message, report: (outcome: RecipientOutcome) => report(withoutBlock(outcome)) }
   const outcomes = new Map<string, RecipientOutcome>()
   const without = new Set<string>()
   const families = new Set(yield* targets)
@@ -51,14 +52,15 @@ export const deliverFromSources = Effect.fnUntraced(function* (
       break
     }
     if (choice._tag === "Kernel") {
-      for (const outcome of yield* send(remaining, undefined)) outcomes.set(outcome.recipient, outcome)
+      for (const outcome of yield* send(remaining, undefined, message)) outcomes.set(outcome.recipient, outcome)
       break
     }
     const { giveBack, source } = choice
     const part = remaining.slice(0, choice.recipients)
-    const results = (yield* Effect.provideService(send(part, source), Transport.OutcomeReported, (outcome) =>
-      report(withoutBlock(outcome)),
-    )).map((outcome) => ({ outcome: withoutBlock(outcome), block: BlockRules.find(outcome) }))
+    const results = (yield* send(part, source, unblocked)).map((outcome) => ({
+      outcome: withoutBlock(outcome),
+      block: BlockRules.find(outcome),
+    }))
     giveBack(results.filter(({ outcome }) => !isCounted(outcome)).length)
     const block = results.find(({ block }) => block !== undefined)
     if (block?.block !== undefined) {

@@ -3,7 +3,7 @@ import type { EmailId } from "@waybill/domain/values/Id"
 import type { Timestamp } from "@waybill/domain/values/Timestamp"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { PgClient } from "@effect/sql-pg"
-import { Context, Duration, Effect, Option } from "effect"
+import { Duration, Effect, Option } from "effect"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as Content from "./Content.ts"
@@ -20,14 +20,14 @@ export const MAX_WAIT = Duration.seconds(60)
 /** Rows that one statement of the expiry removes. */
 export const EXPIRY_BATCH = 1_000
 
-/** Account and subject of the mail that is being delivered. A transport knows only envelopes and bytes. */
-export const Mail = Context.Reference<{ readonly account_id: string; readonly subject: string } | undefined>(
-  "@waybill/store/content/Sandbox/Mail",
-  { defaultValue: () => undefined },
-)
-
 interface SandboxMail {
-  readonly message: { readonly emailId: string; readonly mailFrom: string; readonly bytes: Uint8Array }
+  readonly message: {
+    readonly emailId: string
+    readonly owner: { readonly account_id: string }
+    readonly subject: string
+    readonly mailFrom: string
+    readonly bytes: Uint8Array
+  }
   readonly recipients: ReadonlyArray<string>
 }
 
@@ -36,22 +36,21 @@ interface SandboxMail {
  */
 export const recorder = Effect.map(Sql, (sql) =>
   Effect.fn("Sandbox.keep")(function* ({ message, recipients }: SandboxMail) {
-    const mail = yield* Mail
-    if (mail === undefined) return yield* Effect.die(new Error("mail of nobody's in the sandbox"))
-    const days = Livemode.isLive(mail.account_id) ? DAYS : TEST_DAYS
+    const { account_id } = message.owner
+    const days = Livemode.isLive(account_id) ? DAYS : TEST_DAYS
     const inserting = sql`
       INSERT INTO sandbox_messages (account_id, id, recipients, subject, mail_from, size_bytes, bytes, expires_at)
-      VALUES (${mail.account_id}, ${message.emailId}, ${recipients}::text[], ${mail.subject}, ${message.mailFrom},
+      VALUES (${account_id}, ${message.emailId}, ${recipients}::text[], ${message.subject}, ${message.mailFrom},
         ${message.bytes.length}::int, ${message.bytes}, now() + make_interval(days => ${days}::int))
       ON CONFLICT (account_id, id) DO NOTHING RETURNING id`
     const addingRecipients = sql`
       UPDATE sandbox_messages m SET recipients = m.recipients ||
         ARRAY(SELECT r FROM unnest(${recipients}::text[]) AS r WHERE r <> ALL(m.recipients))
-      WHERE m.account_id = ${mail.account_id} AND m.id = ${message.emailId}`
+      WHERE m.account_id = ${account_id} AND m.id = ${message.emailId}`
     const keeping = Effect.flatMap(inserting, ({ length }) =>
       length > 0 ? Effect.void : Effect.asVoid(addingRecipients),
     )
-    yield* AccountWrites.run(mail.account_id, keeping).pipe(Effect.provideService(PgClient.PgClient, sql.driver))
+    yield* AccountWrites.run(account_id, keeping).pipe(Effect.provideService(PgClient.PgClient, sql.driver))
     // A transport has no error for it: the row of the mail is left to its lease, as after a bug.
   }, Effect.orDie),
 )

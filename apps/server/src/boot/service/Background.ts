@@ -23,6 +23,7 @@ import * as WebhookPipeline from "../../worker/webhooks/WebhookPipeline.ts"
 import * as Followers from "../../worker/periodic/Followers.ts"
 import { followLogTree } from "../../worker/periodic/followLogTree.ts"
 import { makeBackups } from "../../worker/periodic/makeBackups.ts"
+import type { AttemptOptions } from "../../worker/delivery/attemptDelivery.ts"
 import { feedbackHeaders } from "../../worker/delivery/feedbackHeaders.ts"
 import { Transports } from "../../worker/delivery/Transports.ts"
 import * as Tasks from "./Tasks.ts"
@@ -64,7 +65,7 @@ const transports = (settings: Settings) =>
   )
 
 /** All background work. */
-export const worker = (settings: Settings, url: Redacted.Redacted) =>
+export const worker = (settings: Settings, url: Redacted.Redacted, scripts?: AttemptOptions["scripts"]) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const allowedNetworks = Service.networks(settings.webhookAllowNetworks)
@@ -76,6 +77,7 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
         delivery: {
           returnPath: { secretKey: returnPathKey, domain: settings.returnPathDomain },
           feedbackHeaders: feedbackHeaders(returnPathKey),
+          scripts,
           ...(yield* ReturningMail.of(Service.ehloName(settings), InboundSettings.domainOf(settings))),
           unsubscribeUrl: UnsubscribeLinks.unsubscribeUrl(urlOf(settings), unsubscribeKey),
           track: TrackedLinks.trackingOf({

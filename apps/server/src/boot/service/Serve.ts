@@ -16,6 +16,7 @@ import type { Role } from "../../settings/Role.ts"
 import * as Service from "./Service.ts"
 import type { Settings } from "../../settings/Settings.ts"
 import * as Stop from "../../process/Stop.ts"
+import type { AttemptOptions } from "../../worker/delivery/attemptDelivery.ts"
 
 /** Name of the lock under which one of several starting nodes installs. */
 const INSTALLATION_LOCK = 1
@@ -42,6 +43,7 @@ export const serveWith = <A, R1, R2>(
   postgres: Postgres["Service"],
   work: {
     readonly meanwhile: Effect.Effect<A, StoreUnavailable, R1>
+    readonly scripts?: AttemptOptions["scripts"]
     readonly ready: (done: A) => Effect.Effect<void, StoreUnavailable, R2>
   },
 ) => {
@@ -58,7 +60,7 @@ export const serveWith = <A, R1, R2>(
         part("api", Layer.provide(Service.http(settings, postgres.url, metrics), smtp)),
         Service.metrics(settings).pipe(Layer.provide(Layer.succeed(Exposition, exposition))),
         smtp,
-        part("worker", Background.worker(settings, postgres.url)),
+        part("worker", Background.worker(settings, postgres.url, work.scripts)),
       ),
     ).pipe(Effect.mapError(NotListening.fromError(settings)))
     const [listening, done] = yield* Effect.all([listeners, work.meanwhile], { concurrency: 2 })

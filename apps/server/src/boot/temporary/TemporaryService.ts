@@ -18,6 +18,7 @@ export const install = (settings: Settings, url: Redacted.Redacted) =>
 /** Runs the service, and prints one line of JSON when it is ready: its address, and new keys with a clock. */
 export const run = (settings: Settings, postgres: Postgres["Service"], controls: Controls) =>
   Serve.serveWith(settings, postgres, {
+    scripts: controls.scripts,
     meanwhile: Effect.gen(function* () {
       const [account] = yield* Accounts.list()
       if (account === undefined) return yield* Effect.die(new Error("the template has no account"))

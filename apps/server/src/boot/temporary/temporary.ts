@@ -1,5 +1,4 @@
 import * as Network from "@waybill/domain/values/Network"
-import { RecipientScripts } from "@waybill/mail/transport/RecipientScripts"
 import { Data, Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -81,7 +80,6 @@ export const temporary = Command.make("temporary", { cache }, ({ cache }) =>
       run(settings, Option.getOrElse(cache, DataTemplate.defaultCache), controls),
     ).pipe(
       Effect.scoped,
-      Effect.provideService(RecipientScripts, controls.scripts),
       Effect.provideService(InjectedFaults, controls.faults),
       Effect.provide(Logs.layer(settings.logLevel)),
     )

@@ -3,9 +3,7 @@ import * as Script from "@waybill/domain/email/Script"
 import type * as Recipient from "@waybill/domain/email/Recipient"
 import { messageHash } from "@waybill/mail/dkim/messageHash"
 import type { Category } from "@waybill/mail/reply/Category"
-import * as SourceAddress from "@waybill/mail/source/SourceAddress"
 import * as Transport from "@waybill/mail/transport/Transport"
-import * as Sandbox from "@waybill/store/content/Sandbox"
 import * as PendingDeliveries from "@waybill/store/facts/PendingDeliveries"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { Data, Duration, Effect, Result } from "effect"
@@ -22,6 +20,8 @@ export const ATTEMPT_LIMIT = Duration.minutes(10)
 export interface AttemptOptions extends OutgoingMessages.Sender {
   /** Shortened by tests. */
   readonly attemptLimit?: Duration.Duration
+  /** Scripts by address, in lower case, for mail without a script of its own; set by an instance of a test suite. */
+  readonly scripts?: ReadonlyMap<string, Script.Script> | undefined
 }
 
 type Pending = PendingDeliveries.PendingDelivery
@@ -107,27 +107,35 @@ const send = Effect.fnUntraced(function* (
       refused ||= !started
       return started
     },
-    ...scriptOf(message),
+    owner: { account_id, domain_id },
+    subject,
+    scriptOf: scriptsOf(message, options),
   }
-  const sending = [...Map.groupBy(recipients, ({ attempts }) => attempts)].map(([attempts, group]) =>
-    transport.deliver(
-      { ...mail, attempt: attempts + 1 },
-      group.map(({ address }) => address),
-    ),
-  )
+  const sending = (report: Transport.OutgoingMessage["report"]) =>
+    [...Map.groupBy(recipients, ({ attempts }) => attempts)].map(([attempts, group]) =>
+      transport.deliver(
+        { ...mail, report, attempt: attempts + 1 },
+        group.map(({ address }) => address),
+      ),
+    )
   const limit = options.attemptLimit ?? ATTEMPT_LIMIT
-  const attempted = yield* collectOutcomes(job, recipients, { sending, limit }).pipe(
-    Effect.provideService(SourceAddress.CurrentOwner, { account_id, domain_id }),
-    Effect.provideService(Sandbox.Mail, { account_id, subject }),
-  )
+  const attempted = yield* collectOutcomes(job, recipients, { sending, limit })
   // Nothing has left this machine and the service stops, so another process can take the row at once.
   if (refused && attempted.every(({ outcome }) => outcome.no_attempt)) return yield* Effect.fail("not started" as const)
   return attempted
 })
 
-/** Returns the script of a test message, which was checked when the message was accepted. */
-const scriptOf = ({ accepted: { script } }: EmailState.AcceptedEmail): Pick<Transport.OutgoingMessage, "script"> =>
-  script === undefined ? {} : { script: Result.getOrThrow(Script.parse(script)) }
+/** Returns the script of a test message, which was checked when the message was accepted, or those of its recipients. */
+const scriptsOf = (
+  { accepted: { script } }: EmailState.AcceptedEmail,
+  { scripts }: AttemptOptions,
+): Transport.OutgoingMessage["scriptOf"] => {
+  if (script === undefined) return scripts === undefined ? NO_SCRIPT : (address) => scripts.get(address.toLowerCase())
+  const own = Result.getOrThrow(Script.parse(script))
+  return () => own
+}
+
+const NO_SCRIPT = () => undefined
 
 const isHandedOver = ({ outcome: { status } }: Attempted): boolean => status === "delivered" || status === "sent"
 

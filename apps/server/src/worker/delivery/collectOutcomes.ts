@@ -5,7 +5,9 @@ import type { Attempted } from "./evaluateAttempts.ts"
 import type { PipelineJob } from "../Pipeline.ts"
 
 export interface Transactions {
-  readonly sending: ReadonlyArray<Effect.Effect<ReadonlyArray<Transport.RecipientOutcome>>>
+  readonly sending: (
+    report: Transport.OutgoingMessage["report"],
+  ) => ReadonlyArray<Effect.Effect<ReadonlyArray<Transport.RecipientOutcome>>>
   /** Maximum time of all of them. */
   readonly limit: Duration.Duration
 }
@@ -38,13 +40,13 @@ export const collectOutcomes = Effect.fnUntraced(function* (
     request: () => Deferred.doneUnsafe(stop, Exit.void),
   })
   // Nearly every message has one transaction, which needs no fiber of its own.
-  const sent = Effect.forEach(sending, (each) => Effect.map(each, (outcomes) => outcomes.forEach(report)), {
-    concurrency: sending.length,
+  const sent = Effect.forEach(sending(report), (each) => Effect.map(each, (outcomes) => outcomes.forEach(report)), {
+    concurrency: "unbounded",
     discard: true,
   })
   // The first to end interrupts the others and waits for them, so that outcomes which they still report count.
   const collect = yield* Effect.raceAllFirst([
-    Effect.as(Effect.provideService(sent, Transport.OutcomeReported, report), all),
+    Effect.as(sent, all),
     Effect.as(Effect.sleep(limit), all),
     Effect.as(Deferred.await(stop), soFar),
   ])
