@@ -13,6 +13,7 @@ import { randomBytes } from "node:crypto"
 import * as Measure from "./report/Measure.ts"
 import { message } from "./store/message.ts"
 import * as TemporaryServer from "./report/TemporaryServer.ts"
+import { alone } from "../support/postgres/Database.ts"
 
 const SHORT = 10
 const LONG = 10_000
@@ -35,7 +36,9 @@ const run = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) => Effect.runPromis
 
 /** Starts a node with cold caches and an open connection. */
 const node = async (url: Redacted.Redacted) => {
-  const built = await run(Layer.build(EventStore.layer().pipe(Layer.provide(Layer.fresh(Database.layer({ url }))))))
+  const built = await run(
+    Layer.build(EventStore.layer().pipe(Layer.provide([alone, Layer.fresh(Database.layer({ url }))]))),
+  )
   const store = Context.get(built, EventStore)
   const send = (account_id: Id.AccountId) => {
     const { event, id } = message()

@@ -13,6 +13,7 @@ import { assert, it } from "../support/effectTest.ts"
 import * as World from "../support/world/World.ts"
 import * as Inbound from "./inbound.ts"
 import * as Storm from "./storm.ts"
+import { alone } from "../support/postgres/Database.ts"
 
 /** `npm run chaos -- --seed=7 --faults=100 --only=clock` sets these variables. */
 const SEED = Number(process.env["WAYBILL_CHAOS_SEED"] ?? 20261121)
@@ -30,6 +31,7 @@ it.live(
     Effect.gen(function* () {
       const { apis, database, mailPorts, receiver, sink, causeFault, unanswered } = yield* Storm.world
       const services = EventStore.layer().pipe(
+        Layer.provideMerge(alone),
         Layer.provideMerge(Database.layer({ url: database.url })),
         Layer.merge(Replay.layer(database.url)),
       )

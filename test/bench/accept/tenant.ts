@@ -9,6 +9,7 @@ import * as SealedAddresses from "@waybill/store/secrets/SealedAddresses"
 import { Effect, Layer, Option, Redacted } from "effect"
 import * as NewApiKeys from "../../../apps/server/src/operate/NewApiKeys.ts"
 import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
+import { alone } from "../../support/postgres/Database.ts"
 
 /** Instance key of the processes of a benchmark, and the services that open addresses of cells with it. */
 export const INSTANCE_KEY = Buffer.alloc(32, 7).toString("base64")
@@ -39,7 +40,9 @@ export const tenant = (url: Redacted.Redacted, keys: number, cell = CellName.FIR
       { concurrency: "unbounded" },
     )
   }).pipe(
-    Effect.provide(EventStore.layer().pipe(Layer.provideMerge(Database.layer({ url, connections: 2 })))),
+    Effect.provide(
+      EventStore.layer().pipe(Layer.provide(alone), Layer.provideMerge(Database.layer({ url, connections: 2 }))),
+    ),
     Effect.provide(cellKeys),
     Effect.runPromise,
   )

@@ -11,6 +11,7 @@ import * as Measure from "../report/Measure.ts"
 import { message } from "./message.ts"
 import { single } from "./single.ts"
 import * as TemporaryServer from "../report/TemporaryServer.ts"
+import { alone } from "../../support/postgres/Database.ts"
 
 const FIBERS = 64
 /** Connections of each contender; `npm run bench -- store --connections=64` sets another number. */
@@ -32,7 +33,7 @@ const SINGLE = "one transaction each"
 const grouped = (url: Redacted.Redacted): Effect.Effect<Measure.Contender, unknown, Scope.Scope> =>
   Effect.gen(function* () {
     const services = yield* Layer.build(
-      EventStore.layer().pipe(Layer.provide(Database.layer({ url, connections: CONNECTIONS }))),
+      EventStore.layer().pipe(Layer.provide([alone, Database.layer({ url, connections: CONNECTIONS })])),
     )
     const store = Context.get(services, EventStore)
     const send = Effect.suspend(() => {

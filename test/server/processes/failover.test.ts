@@ -19,6 +19,7 @@ import * as World from "../../support/world/World.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import * as Standby from "../../support/postgres/Standby.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
+import { alone } from "../../support/postgres/Database.ts"
 
 const HANGS = Duration.seconds(120)
 const MAILS = 30
@@ -87,6 +88,7 @@ const installation = Effect.gen(function* () {
       yield* standby.promote
     }),
     services: EventStore.layer().pipe(
+      Layer.provideMerge(alone),
       Layer.provideMerge(StoreDatabase.layer({ url: address.url, connections: 3 })),
       Layer.merge(Replay.layer(standby.url)),
     ),

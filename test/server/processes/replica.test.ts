@@ -14,6 +14,7 @@ import { onDatabase } from "../../support/postgres/databaseUrl.ts"
 import * as World from "../../support/world/World.ts"
 import * as Standby from "../../support/postgres/Standby.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
+import { alone } from "../../support/postgres/Database.ts"
 
 describe("a position in the write-ahead log", () => {
   it("is read as Postgres writes it, and compared as a number", () => {
@@ -53,6 +54,7 @@ class Servers extends Context.Service<Servers, Pair>()("test/Servers") {
 }
 
 const Replicated = EventStore.layer().pipe(
+  Layer.provideMerge(alone),
   Layer.provideMerge(Layer.unwrap(Effect.map(Servers, ({ primary }) => StoreDatabase.layer({ url: primary })))),
   Layer.provideMerge(Servers.layer),
 )

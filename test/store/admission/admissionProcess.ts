@@ -4,6 +4,7 @@ import { Admission } from "@waybill/store/admission/Admission"
 import * as Database from "@waybill/store/database/Database"
 import { KeyUses } from "@waybill/store/admission/KeyUses"
 import { Effect, Layer, Redacted } from "effect"
+import { alone } from "../../support/postgres/Database.ts"
 
 const [url = "", tokenHash = "", ...wanted] = process.argv.slice(2)
 
@@ -27,7 +28,10 @@ const program = Effect.gen(function* () {
 await Effect.runPromise(
   program.pipe(
     Effect.provide(
-      Admission.layer.pipe(Layer.provide(KeyUses.layer), Layer.provide(Database.layer({ url: Redacted.make(url) }))),
+      Admission.layer.pipe(
+        Layer.provide(KeyUses.layer),
+        Layer.provide([alone, Database.layer({ url: Redacted.make(url) })]),
+      ),
     ),
   ),
 )

@@ -20,6 +20,7 @@ import * as SystemPostgres from "../../support/postgres/SystemPostgres.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import { open, send } from "../commit/commits.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
+import { alone } from "../../support/postgres/Database.ts"
 
 const TIMEOUT = { timeout: 600_000 }
 const execute = promisify(execFile)
@@ -58,7 +59,7 @@ const write = (url: string) =>
       yield* commit(Email, { account_id, stream_id: answer }, nth % 2 === 0 ? open : Email.cancel(at))
     }
   }).pipe(
-    Effect.provide(EventStore.layer().pipe(Layer.provide(Database.layer({ url: Redacted.make(url) })))),
+    Effect.provide(EventStore.layer().pipe(Layer.provide([alone, Database.layer({ url: Redacted.make(url) })]))),
     Effect.orDie,
   )
 

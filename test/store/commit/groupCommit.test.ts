@@ -81,7 +81,7 @@ const slowUnless = Effect.fnUntraced(function* (
     storage,
     kinds: { isOpen: () => true },
     cache: StreamStateCache.make(),
-  })
+  }).pipe(Effect.provide(Database.alone))
   // The end of the scope waits for batches under way.
   yield* Effect.addFinalizer(() => {
     isOver = true

@@ -1,4 +1,4 @@
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import type { Address } from "@waybill/domain/values/Address"
@@ -21,6 +21,7 @@ import * as EmailAccounts from "@waybill/store/routing/EmailAccounts"
 import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
 import * as TimeTravel from "@waybill/store/operations/TimeTravel"
 import { Duration, Effect, Exit, Option } from "effect"
+import type { EventKinds } from "@waybill/store/feed/EventKinds"
 import { Sql } from "@waybill/store/postgres/Sql"
 import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
 import { assert, layer } from "../../support/effectTest.ts"
@@ -152,10 +153,10 @@ layer(World.layer, { excludeTestServices: true })("an erasure beside moves", (it
         const refused = yield* Effect.flip(Erase.erase(BO, erasedAs(0)))
         assert.include(refused.message, "an account is moving")
       })
-    const sql = yield* Sql
+    const services = yield* Effect.context<PgClient.PgClient | EventKinds>()
     yield* AccountMove.move(account_id, "cell_c", {
       ...ALONE,
-      report: (line) => Effect.provideService(Effect.orDie(report(line)), PgClient.PgClient, sql.driver),
+      report: (line) => Effect.provideContext(Effect.orDie(report(line)), services),
     })
   })
 })

@@ -33,7 +33,12 @@ const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(
 /** A new node, without a commit on its connection. */
 const node = (url: Redacted.Redacted) =>
   Effect.map(
-    Layer.build(EventStore.layer().pipe(Layer.provideMerge(StoreDatabase.layer({ url, connections: 2 })))),
+    Layer.build(
+      EventStore.layer().pipe(
+        Layer.provide(Database.alone),
+        Layer.provideMerge(StoreDatabase.layer({ url, connections: 2 })),
+      ),
+    ),
     (services) => Context.get(services, EventStore),
   )
 const fresh = Effect.flatMap(Database.Fresh, ({ url }) => node(url))

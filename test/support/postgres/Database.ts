@@ -1,5 +1,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
+import * as Availability from "@waybill/store/availability/Availability"
 import * as StoreDatabase from "@waybill/store/database/Database"
+import { EventKinds } from "@waybill/store/feed/EventKinds"
 import { Clock, Context, Effect, Layer, Redacted, type Scope } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import type { SqlClient, SqlError } from "effect/sql"
@@ -85,11 +87,16 @@ const windowsOfSeconds = (database: string): ReadonlyArray<string> => [
  */
 const systemClock = Layer.sync(Clock.Clock, Clock.Clock.defaultValue)
 
+/** Services of a process that is the only one, on a database that nobody watches. */
+export const alone = Layer.merge(Availability.unwatched, Layer.succeed(EventKinds, { isOpen: () => true }))
+
+type Services = PgClient.PgClient | SqlClient.SqlClient | Availability.Availability | EventKinds
+
 /** Connects with the pool and session settings of the service. */
-export const layerOf = (database: Database): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, SqlError.SqlError> =>
-  withTestCell(StoreDatabase.layer({ url: database.url })).pipe(Layer.provide(systemClock))
+export const layerOf = (database: Database): Layer.Layer<Services, SqlError.SqlError> =>
+  Layer.merge(alone, Layer.provide(withTestCell(StoreDatabase.layer({ url: database.url })), systemClock))
 
 /** Database of a file's own: `layer(Database.layerFresh, { excludeTestServices: true })("…", (it) => …)`. */
-export const layerFresh: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient | Fresh, SqlError.SqlError> = Layer.unwrap(
+export const layerFresh: Layer.Layer<Services | Fresh, SqlError.SqlError> = Layer.unwrap(
   Effect.map(Fresh, layerOf),
 ).pipe(Layer.provideMerge(Layer.effect(Fresh, freshDatabase)))

@@ -4,7 +4,9 @@ import type * as Network from "@waybill/domain/values/Network"
 import type * as Plan from "@waybill/domain/account/Plan"
 import type { Networks } from "@waybill/mail/dns/Network"
 import { Admission } from "@waybill/store/admission/Admission"
+import type { Availability } from "@waybill/store/availability/Availability"
 import { EventStore } from "@waybill/store/commit/EventStore"
+import type { EventKinds } from "@waybill/store/feed/EventKinds"
 import { InstanceKey } from "@waybill/store/secrets/InstanceKey"
 import * as RequestLogWriter from "@waybill/store/requests/RequestLogWriter"
 import { KeyUses } from "@waybill/store/admission/KeyUses"
@@ -105,7 +107,11 @@ export class HttpWorld extends Context.Service<
           sql: yield* Sql,
           another: Layer.build(Layer.fresh(served(setup).pipe(Layer.provide(nodeStore)))).pipe(
             Effect.map((built) => HttpServer.formatAddress(Context.get(built, HttpServer.HttpServer).address)),
-            Effect.provideContext(yield* Effect.context<PgClient.PgClient | SqlClient.SqlClient | InstanceKey>()),
+            Effect.provideContext(
+              yield* Effect.context<
+                PgClient.PgClient | SqlClient.SqlClient | InstanceKey | Availability | EventKinds
+              >(),
+            ),
             Effect.orDie,
           ),
           request: (method, path, options) =>

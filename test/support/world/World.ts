@@ -45,6 +45,7 @@ export const RETURN_PATH = { secretKey: Buffer.alloc(32, 9), domain: "bounces.wa
 export const services = (url: Redacted.Redacted, connections = 10) =>
   Secrets.layer.pipe(
     Layer.provideMerge(EventStore.layer()),
+    Layer.provideMerge(Database.alone),
     Layer.provideMerge(withTestCell(StoreDatabase.layer({ url, connections }))),
     Layer.provideMerge(SealedAddresses.layer),
     Layer.provide(InstanceKey.InstanceKey.layer({ file: NOWHERE, text: Option.some(Redacted.make(INSTANCE_KEY)) })),

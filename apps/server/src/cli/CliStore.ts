@@ -1,3 +1,4 @@
+import * as Availability from "@waybill/store/availability/Availability"
 import * as Database from "@waybill/store/database/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as EventKinds from "@waybill/store/feed/EventKinds"
@@ -35,6 +36,7 @@ const storeOn = <E>(prepare: (url: Redacted.Redacted) => Effect.Effect<unknown, 
       )
       return EventStore.layer().pipe(
         Layer.provideMerge(EventKinds.layer({ release: undefined })),
+        Layer.provideMerge(Availability.unwatched),
         Layer.provideMerge(database),
         Layer.provideMerge(InstanceKeys.cellKeysHere(settings)),
         Layer.provideMerge(Postgres.layer(settings)),

@@ -1,5 +1,6 @@
 import { KINDS } from "@waybill/store/outbox/OutboxRow"
 import type { PgClient } from "@effect/sql-pg"
+import type { Availability } from "@waybill/store/availability/Availability"
 import * as Readiness from "@waybill/store/operations/Readiness"
 import { FIRST } from "@waybill/store/routing/CellName"
 import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
@@ -107,9 +108,9 @@ const show = (stats: InstanceStats.InstanceStats): void => {
  * Reads metrics of the database into gauges. A read that fails leaves the last values, and no series before the first one. It says
  * nothing about whether the database can be used, which is asked apart.
  */
-export const make = (poolSize: number): Effect.Effect<Effect.Effect<void>, never, PgClient.PgClient> =>
+export const make = (poolSize: number): Effect.Effect<Effect.Effect<void>, never, Availability | PgClient.PgClient> =>
   Effect.gen(function* () {
-    const context = yield* Effect.context<PgClient.PgClient>()
+    const context = yield* Effect.context<Availability | PgClient.PgClient>()
     const statistics = InstanceStats.read().pipe(
       Effect.timeout(READ_TIMEOUT),
       Effect.matchCause({

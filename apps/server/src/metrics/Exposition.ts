@@ -1,4 +1,5 @@
 import type { PgClient } from "@effect/sql-pg"
+import type { Availability } from "@waybill/store/availability/Availability"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Network from "@waybill/mail/dns/Network"
 import * as Readiness from "@waybill/store/operations/Readiness"
@@ -29,7 +30,7 @@ export class Exposition extends Context.Service<Exposition, { readonly text: Eff
     readonly data: string
     /** Folder of scheduled backups. */
     readonly backups?: string | undefined
-  }): Layer.Layer<Exposition, never, PgClient.PgClient> =>
+  }): Layer.Layer<Exposition, never, Availability | PgClient.PgClient> =>
     Layer.effect(
       Exposition,
       Effect.gen(function* () {

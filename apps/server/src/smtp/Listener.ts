@@ -60,9 +60,9 @@ const NO_RENEGOTIATION = constants.SSL_OP_NO_RENEGOTIATION
 export const listen = <Login, R>(
   options: Options,
   handlers: Handlers<Login, R>,
-): Effect.Effect<number, Error, R | Scope.Scope> =>
+): Effect.Effect<number, Error, R | Availability | Scope.Scope> =>
   Effect.gen(function* () {
-    const context = (yield* Effect.context<R>()) as Context.Context<R>
+    const context = yield* Effect.context<R | Availability>()
     const { limits } = options
     const deps: Deps<Login> = {
       name: options.name,
@@ -106,7 +106,7 @@ const secureContextOf = ({ cert, key }: Tls): Effect.Effect<tls.SecureContext, E
 const sessionHandlers = <Login, R>(
   { keep, limits, strictLines }: Options,
   handlers: Handlers<Login, R>,
-  context: Context.Context<R>,
+  context: Context.Context<R | Availability>,
 ): SessionHandlers<Login> => {
   const intake = Intake.make({ maxMessageBytes: limits.maxMessageBytes, strictLines })
   const run = <A>(effect: Effect.Effect<A, Failure, R>, done: (refusal: Reply | undefined, value?: A) => void): void =>
@@ -137,7 +137,7 @@ const sessionHandlers = <Login, R>(
   }
 }
 
-const logUnexpected = <A, R>(effect: Effect.Effect<A, Failure, R>): Effect.Effect<A, Failure, R> =>
+const logUnexpected = <A, R>(effect: Effect.Effect<A, Failure, R>): Effect.Effect<A, Failure, R | Availability> =>
   Effect.tapCause(effect, (cause) =>
     Effect.flatMap(Availability, ({ problem }) =>
       // A database that cannot be used is logged once.

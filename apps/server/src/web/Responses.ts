@@ -65,7 +65,7 @@ export const fromCause = <E>(
   cause: Cause.Cause<E>,
   id: string,
   isRead = false,
-): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+): Effect.Effect<HttpServerResponse.HttpServerResponse, never, Availability.Availability> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause as Cause.Cause<never>)
   // A refusal that travels as a defect is a mistake of the program, like any other defect.
   const error = Option.getOrUndefined(Cause.findErrorOption(cause))

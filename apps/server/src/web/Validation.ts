@@ -11,6 +11,7 @@ import * as Violations from "@waybill/api/errors/Violations"
 import { ByteSize, Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { HttpIncomingMessage, HttpRouter, type HttpServerError, HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
+import { Availability } from "@waybill/store/availability/Availability"
 import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as HttpSettings from "../settings/HttpSettings.ts"
 import * as Calls from "../requestLog/Calls.ts"
@@ -25,21 +26,24 @@ import * as RequestTarget from "../requests/RequestTarget.ts"
 
 /** Reads and checks query and body before any schema decodes them, and explains what a schema refuses. */
 export const layer = (maxBodyBytes: number) =>
-  Layer.succeed(Validation, (handler, { endpoint }) => {
-    const scope = Option.getOrUndefined(Context.getOption(endpoint.annotations, RequiredScope))
-    const advice =
-      maxBodyBytes < HttpSettings.LARGEST_MAX_BODY_BYTES
-        ? `; an operator can raise ${HttpSettings.MAX_BODY_SETTING}, up to ${formatBytes(HttpSettings.LARGEST_MAX_BODY_BYTES)}`
-        : ""
-    const read = endpoint.payload.size === 0 ? readNoBody : readPayload
-    const checked = explained(withQuery(endpoint, handler), endpoint)
-    const handled = Effect.flatMap(read(endpoint, scope, advice), (request) => inRequest(request, checked))
-    return handled.pipe(
-      // Errors of endpoints have no `Allow` header.
-      Effect.catchTag("NoSuchRoute", Responses.refused),
-      Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
-    )
-  })
+  Layer.effect(
+    Validation,
+    Effect.map(Availability, (availability) => (handler, { endpoint }) => {
+      const scope = Option.getOrUndefined(Context.getOption(endpoint.annotations, RequiredScope))
+      const advice =
+        maxBodyBytes < HttpSettings.LARGEST_MAX_BODY_BYTES
+          ? `; an operator can raise ${HttpSettings.MAX_BODY_SETTING}, up to ${formatBytes(HttpSettings.LARGEST_MAX_BODY_BYTES)}`
+          : ""
+      const read = endpoint.payload.size === 0 ? readNoBody : readPayload
+      const checked = explained(withQuery(endpoint, handler), endpoint, availability)
+      const handled = Effect.flatMap(read(endpoint, scope, advice), (request) => inRequest(request, checked))
+      return handled.pipe(
+        // Errors of endpoints have no `Allow` header.
+        Effect.catchTag("NoSuchRoute", Responses.refused),
+        Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
+      )
+    }),
+  )
 
 const inRequest = <A, E, R>(request: HttpServerRequest.HttpServerRequest, work: Effect.Effect<A, E, R>) =>
   Effect.provideService(work, HttpServerRequest.HttpServerRequest, request)
@@ -48,10 +52,16 @@ type Refused = RequestRefusal.NoSuchRoute | RequestRefusal.MalformedId | Request
 type Unavailable = StoreUnavailable | RequestRefusal.InternalError
 
 /** Explains what a schema refuses, and says what a store that cannot be used means for the request. */
-const explained = <A, E, R>(handler: Effect.Effect<A, E, R>, endpoint: HttpApiEndpoint.Top) =>
+const explained = <A, E, R>(
+  handler: Effect.Effect<A, E, R>,
+  endpoint: HttpApiEndpoint.Top,
+  availability: Availability["Service"],
+) =>
   Effect.catch(handler, (error): Effect.Effect<never, E | Refused | Unavailable, HttpRouter.Provided> => {
     if (error instanceof StoreUnavailable)
-      return Effect.flatMap(Responses.ofUnavailable(error, endpoint.method === "GET"), Effect.fail)
+      return Effect.flatMap(Responses.ofUnavailable(error, endpoint.method === "GET"), Effect.fail).pipe(
+        Effect.provideService(Availability, availability),
+      )
     return HttpApiError.HttpApiSchemaError.is(error) ? explain(error, endpoint) : Effect.fail(error)
   })
 

@@ -55,26 +55,30 @@ export interface EachAvailability extends AvailabilityShape {
   readonly of: (name: string) => Effect.Effect<AvailabilityShape, StoreUnavailable>
 }
 
-const unwatched: AvailabilityShape = {
-  problem: () => undefined,
-  waiting: () => () => {},
-  onLost: () => Effect.void,
-  report: () => Effect.succeed(false),
-  verify: Effect.succeed(undefined),
-  isAway: Effect.succeed(false),
-  isWatched: false,
-}
-
 /**
  * Whether the database can be used. Requests that wait for a database that does not answer are refused after a time limit,
  * and so is every request after them at once, until a test write succeeds.
  */
-export const Availability = Context.Reference<EachAvailability>("@waybill/store/availability/Availability", {
-  defaultValue: () => ofOne(unwatched),
-})
+export class Availability extends Context.Service<Availability, EachAvailability>()(
+  "@waybill/store/availability/Availability",
+) {}
 
 /** The availability of home as that of all. */
 export const ofOne = (shape: AvailabilityShape): EachAvailability => ({ ...shape, of: () => Effect.succeed(shape) })
+
+/** No watch, as in a command: each statement finds out by itself whether its database can be used. */
+export const unwatched = Layer.succeed(
+  Availability,
+  ofOne({
+    problem: () => undefined,
+    waiting: () => () => {},
+    onLost: () => Effect.void,
+    report: () => Effect.succeed(false),
+    verify: Effect.succeed(undefined),
+    isAway: Effect.succeed(false),
+    isWatched: false,
+  }),
+)
 
 /** The availability of the fiber's database. */
 export const here = Effect.flatMap(Availability, ({ of }) => Effect.flatMap(Databases.name, of))
@@ -89,7 +93,7 @@ export interface Options {
   readonly timeout: Duration.Duration
 }
 
-export const layer = (options: Options): Layer.Layer<never, StoreUnavailable, PgClient.PgClient | Sockets> =>
+export const layer = (options: Options): Layer.Layer<Availability, StoreUnavailable, PgClient.PgClient | Sockets> =>
   Layer.provideMerge(isAwayLayer, watches(options))
 
 /** In a database that cannot be found, home is asked, which has the list of them. */
@@ -102,7 +106,7 @@ const isAwayLayer = Layer.effect(
   ),
 )
 
-const watches = ({ timeout }: Options): Layer.Layer<never, StoreUnavailable, PgClient.PgClient | Sockets> =>
+const watches = ({ timeout }: Options): Layer.Layer<Availability, StoreUnavailable, PgClient.PgClient | Sockets> =>
   Layer.effect(
     Availability,
     Effect.gen(function* () {

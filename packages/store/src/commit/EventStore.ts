@@ -6,6 +6,7 @@ import * as DirectoryPart from "./DirectoryPart.ts"
 import * as RoutedClient from "../routing/RoutedClient.ts"
 import { placeHere } from "../routing/TablePlace.ts"
 import * as PerDatabase from "../routing/PerDatabase.ts"
+import type { Availability } from "../availability/Availability.ts"
 import { EventKinds, type EventKindsShape } from "../feed/EventKinds.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as PipelinedConnection from "../database/PipelinedConnection.ts"
@@ -184,7 +185,7 @@ export const makeDeps = (
 export const appendInTransaction = Effect.fnUntraced(function* <A, E>(
   transaction: LogTransaction,
   commit: Commit<A, E>,
-): Effect.fn.Return<A, E | StorageError> {
+): Effect.fn.Return<A, E | StorageError, EventKinds> {
   const pending: PendingCommit = {
     commit: commit as Commit<unknown, unknown>,
     provenance: yield* Provenance,
@@ -204,7 +205,7 @@ export const appendInTransaction = Effect.fnUntraced(function* <A, E>(
 export const make = Effect.fnUntraced(function* (
   storage: LogStorage,
   options: Options,
-): Effect.fn.Return<EventStore["Service"], StoreUnavailable, Scope.Scope> {
+): Effect.fn.Return<EventStore["Service"], StoreUnavailable, Availability | EventKinds | Scope.Scope> {
   const deps = makeDeps(options.cacheLimits, yield* EventKinds)
   const group = yield* GroupCommit.make({ storage, ...deps })
   return EventStore.of({

@@ -44,7 +44,7 @@ export interface Deps extends CommitDeps {
  */
 export const make = Effect.fnUntraced(function* (
   deps: Deps,
-): Effect.fn.Return<GroupCommit, StoreUnavailable, Scope.Scope> {
+): Effect.fn.Return<GroupCommit, StoreUnavailable, Availability.Availability | Scope.Scope> {
   const availability = yield* Availability.here
   /** Number of commits in the batches under way. */
   let committing = 0

@@ -10,6 +10,7 @@ import { Effect, Result } from "effect"
 import * as RoutedClient from "../routing/RoutedClient.ts"
 import * as Reachable from "../routing/Reachable.ts"
 import { StrayAccounts } from "../routing/StrayAccounts.ts"
+import { EventKinds } from "../feed/EventKinds.ts"
 import * as MoveSteps from "../moves/MoveSteps.ts"
 import * as Session from "../database/Session.ts"
 import * as Epoch from "../postgres/Epoch.ts"
@@ -114,6 +115,7 @@ const eraseHere = Effect.fnUntraced(function* (address: Address.Address, replace
   const accounts = new Map<AccountId, { streams: number; events: number }>()
   const remaining: Array<RemainingCopy> = []
   const strays = yield* StrayAccounts
+  const kinds = yield* EventKinds
   /** Counts of the accounts that are in this database. */
   const own = () => new Map([...accounts].filter(([account_id]) => !strays.has(Livemode.liveAccountOf(account_id))))
   const checked = yield* Effect.result(StreamRemoval.requireNoRebuild(sql, KINDS))
@@ -144,6 +146,7 @@ const eraseHere = Effect.fnUntraced(function* (address: Address.Address, replace
           // The transaction fails only with errors of the log storage, so a running rebuild is returned as a value.
           eraseStreams(sql, transaction, account_id, ofAccount.slice(nth, nth + BATCH_STREAMS), mask, replacement).pipe(
             Effect.catchTag("RebuildUnderWay", (underWay) => Effect.succeed(underWay)),
+            Effect.provideService(EventKinds, kinds),
             SqlErrors.asStorageErrors,
           ),
         )

@@ -27,10 +27,8 @@ export interface EventKindsShape {
   readonly isOpen: (kind: string) => boolean
 }
 
-/** The event kinds that may be written. Without the layer, for example in tests of one process, all of them. */
-export const EventKinds = Context.Reference<EventKindsShape>("@waybill/store/feed/EventKinds", {
-  defaultValue: () => ({ isOpen: () => true }),
-})
+/** The event kinds that may be written. */
+export class EventKinds extends Context.Service<EventKinds, EventKindsShape>()("@waybill/store/feed/EventKinds") {}
 
 export interface Options {
   /** Release that `waybill doctor` shows. Undefined for a command, which ends soon and is no node. */

@@ -21,21 +21,23 @@ export const Started = Context.Reference<() => boolean>("@waybill/store/operatio
  * Returns the reasons why the database of the first cell cannot be used; empty if there are none. They contain no host names.
  * A database that answers and takes no writes is one: in the service, a small test write is part of the check.
  */
-export const database: Effect.Effect<ReadonlyArray<string>, never, PgClient.PgClient> = Effect.gen(function* () {
-  const { isWatched, verify } = yield* Availability
-  if (isWatched) {
-    const problem = yield* verify
-    return problem === undefined ? [] : [problem.text]
-  }
-  const sql = yield* Sql
-  return yield* sql<{ readonly is_replica: boolean }>`SELECT pg_is_in_recovery() AS is_replica`.pipe(
-    Effect.timeout(QUERY_TIMEOUT),
-    Effect.matchCause({
-      onSuccess: ([row]) => (row?.is_replica === true ? ["the database is a read-only replica"] : []),
-      onFailure: () => [SILENT],
-    }),
-  )
-})
+export const database: Effect.Effect<ReadonlyArray<string>, never, Availability | PgClient.PgClient> = Effect.gen(
+  function* () {
+    const { isWatched, verify } = yield* Availability
+    if (isWatched) {
+      const problem = yield* verify
+      return problem === undefined ? [] : [problem.text]
+    }
+    const sql = yield* Sql
+    return yield* sql<{ readonly is_replica: boolean }>`SELECT pg_is_in_recovery() AS is_replica`.pipe(
+      Effect.timeout(QUERY_TIMEOUT),
+      Effect.matchCause({
+        onSuccess: ([row]) => (row?.is_replica === true ? ["the database is a read-only replica"] : []),
+        onFailure: () => [SILENT],
+      }),
+    )
+  },
+)
 
 /** Returns the reasons why this process cannot serve. */
 const problems = Effect.gen(function* () {
@@ -64,7 +66,7 @@ export interface Readiness {
 }
 
 /** Checks this process and the cells. It serves as long as one cell takes writes, also while the first one is away. */
-export const check: Effect.Effect<Readiness, never, PgClient.PgClient> = Effect.gen(function* () {
+export const check: Effect.Effect<Readiness, never, Availability | PgClient.PgClient> = Effect.gen(function* () {
   const found = yield* problems
   const { isWatched } = yield* Availability
   if (found.length === 0) return { problems: found, cells_down: (yield* cellsDown).down }

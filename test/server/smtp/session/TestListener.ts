@@ -1,3 +1,4 @@
+import * as Availability from "@waybill/store/availability/Availability"
 import { Duration, Effect } from "effect"
 import * as net from "node:net"
 import * as tls from "node:tls"
@@ -55,7 +56,7 @@ export const listen = ({ handlers, hasLogin = false, limits, ...options }: TestO
   Listener.listen<string, never>(
     { host: "127.0.0.1", port: 0, name: "mx.test", strictLines: false, ...options, limits: { ...LIMITS, ...limits } },
     { ...HANDLERS, ...(hasLogin ? {} : { login: undefined }), ...handlers },
-  )
+  ).pipe(Effect.provide(Availability.unwatched))
 
 const REPLY = /^(?:\d{3}-[^\n]*\n)*\d{3} [^\n]*\n/u
 

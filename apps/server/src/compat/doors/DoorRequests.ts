@@ -4,6 +4,7 @@ import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { ByteSize, Context, Effect, Semaphore } from "effect"
 import { HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
+import type { Availability } from "@waybill/store/availability/Availability"
 import { Provenance } from "@waybill/store/log/Provenance"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import * as Authorization from "../../web/Authorization.ts"
@@ -31,7 +32,7 @@ export const handle = Effect.fnUntraced(function* <R>(
   maxBodyBytes: number,
 ) {
   const { door, path } = entrance
-  const context = yield* Effect.context<R>()
+  const context = yield* Effect.context<R | Availability>()
   const request = yield* HttpServerRequest.HttpServerRequest
   const match = yield* Effect.fromResult(entrance.match)
   const { endpoint } = match.route

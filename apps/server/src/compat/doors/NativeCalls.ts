@@ -2,6 +2,7 @@ import * as ApiError from "@waybill/api/errors/ApiError"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import type { Refusal } from "@waybill/domain/values/Refusal"
+import type { Availability } from "@waybill/store/availability/Availability"
 import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { type Context, Effect } from "effect"
 import { Headers, HttpServerRequest, type HttpServerResponse } from "effect/http"
@@ -18,7 +19,7 @@ export interface Calls<R> {
   /** Waybill's own API. */
   readonly app: Effect.Effect<Response, never, R>
   readonly request: HttpServerRequest.HttpServerRequest
-  readonly context: Context.Context<R>
+  readonly context: Context.Context<R | Availability>
   /** The bytes of the request, which were counted when they arrived. */
   readonly bytes: number
   readonly startedAt: number
@@ -40,7 +41,7 @@ export const call = Effect.fnUntraced(function* <R>(
   native: NativeRequest,
 ): Effect.fn.Return<NativeAnswer, NativeError> {
   const { context, kept } = calls
-  if (native.method !== "GET") yield* readmit(calls)
+  if (native.method !== "GET") yield* Effect.provideContext(readmit(calls), context)
   const answer = yield* Effect.provideContext(callApp(calls, native), context)
   for (const name of KEPT_HEADERS) {
     const header = answer.headers[name]
@@ -111,7 +112,8 @@ const counting = <A, E, R>(growth: number, work: Effect.Effect<A, E, R>): Effect
   if (growth <= 0) return work
   return Effect.flatMap(Bodies.ReadContext, (readContext): Effect.Effect<A, E | NativeError, R> => {
     const lease = readContext?.budget.lease(readContext.holder)
-    if (lease?.take(growth) === false) return refused(new RequestRefusal.Overloaded({ budget: "request_bodies" }))
+    if (lease?.take(growth) === false)
+      return Effect.fail(nativeError(new RequestRefusal.Overloaded({ budget: "request_bodies" })))
     return Effect.ensuring(
       work,
       Effect.sync(() => lease?.release()),

@@ -149,7 +149,7 @@ const lengthOf = ({ body, status }: Response): number =>
 
 /** Admits the request by its key or session, and runs the application on its behalf. */
 const admittedResponse = Effect.fnUntraced(function* <E, R>(
-  handle: <E, R>(app: Effect.Effect<Response, E, R>) => Effect.Effect<Response, never, R>,
+  handle: <E, R>(app: Effect.Effect<Response, E, R>) => Effect.Effect<Response, never, R | Availability.Availability>,
   app: Effect.Effect<Response, E, R>,
   options: Options,
   incoming: Incoming,
