@@ -30,7 +30,7 @@ const worker = Effect.fnUntraced(function* (kind: "relay" | "direct", transport:
   const { url } = yield* Database.Fresh
   yield* Layer.build(
     Worker.layer({ url, delivery: { returnPath: World.RETURN_PATH, nextAttempt: World.retrySoon } }).pipe(
-      Layer.provide(Transports.Transports.layer<never, never>(kind, { [kind]: transport })),
+      Layer.provide([Transports.Transports.layer<never, never>(kind, { [kind]: transport }), World.delivering]),
     ),
   )
 })

@@ -1,4 +1,5 @@
 import { Effect, Layer, Result } from "effect"
+import * as SiteRules from "@waybill/mail/site/SiteRules"
 import * as DirectTransport from "@waybill/mail/transport/DirectTransport"
 import * as Dns from "@waybill/mail/dns/Dns"
 import type * as MtaSts from "@waybill/mail/dns/MtaSts"
@@ -55,6 +56,7 @@ export const directTransport = (
 ) =>
   DirectTransport.layer({ name: "waybill.test", port, allowed, ca: SmtpServer.authority, ...options }).pipe(
     Layer.provide(mtaStsPolicies(policies)),
+    Layer.provide(Layer.succeed(SiteRules.CurrentRules, SiteRules.RULES)),
     Layer.provide(Dns.Dns.layer({ servers: [dns.server], query_timeout_ms, query_tries: 1 })),
   )
 

@@ -29,7 +29,7 @@ export const worker = Effect.gen(function* () {
     url,
     delivery: { returnPath: World.RETURN_PATH, stopWithin: "100 millis" },
     tasks,
-  }).pipe(Layer.provide(Transports.Transports.layer<never, never>("capture", {})), Layer.provide(dnsZones({})))
+  }).pipe(Layer.provide([Transports.Transports.layer<never, never>("capture", {}), World.delivering, dnsZones({})]))
   const scope = yield* Scope.fork(yield* Effect.scope)
   yield* Layer.buildWithScope(layers, scope)
   return Scope.close(scope, Exit.void)

@@ -6,6 +6,8 @@ import { Effect, Layer } from "effect"
 import { createTransport } from "nodemailer"
 import { PROVIDERS } from "../../../apps/server/src/providers/formats/ProviderEvent.ts"
 import * as AccessToken from "../../../apps/server/src/providers/AccessToken.ts"
+import * as Worker from "../../../apps/server/src/boot/service/Worker.ts"
+import { Transports } from "../../../apps/server/src/worker/delivery/Transports.ts"
 import * as HandedOver from "../../../apps/server/src/providers/HandedOver.ts"
 import { MAX_CALL_BYTES } from "../../../apps/server/src/providers/HookRoutes.ts"
 import { assert, layer } from "../../support/effectTest.ts"
@@ -275,7 +277,12 @@ layer(world, { excludeTestServices: true, timeout: "90 seconds" })("hooks of mai
     })
     const transport = Layer.succeed(Transport, NodemailerTransport.make("provider", transporter))
     const { url } = yield* Database.Fresh
-    yield* Layer.build(World.worker(url, { relay: transport }).pipe(Layer.provide(HandedOver.layer())))
+    yield* Layer.build(
+      Worker.layer({ url, delivery: { returnPath: World.RETURN_PATH } }).pipe(
+        Layer.provide([Transports.layer("relay", { relay: transport }), HandedOver.layer()]),
+        Layer.provide(World.delivering),
+      ),
+    )
     const email = yield* sendMail({ to: "kept@example.org" })
     while ((yield* ProviderMessages.find([ref])).length === 0) yield* Effect.sleep("10 millis")
     assert.strictEqual((yield* ProviderMessages.find([ref]))[0]?.email_id, email)

@@ -106,7 +106,7 @@ layer(World.layer, { excludeTestServices: true })("waybill ips", (it) => {
         Worker.layer({
           url,
           delivery: { returnPath: World.RETURN_PATH, nextAttempt: World.retrySoon },
-        }).pipe(Layer.provide(direct)),
+        }).pipe(Layer.provide([direct, World.delivering])),
       )
       const ref = yield* World.send(from, { to: [{ address: "ana@acme.test" }] })
       const waits = yield* World.until(World.history(ref), ({ history }) => history.length > 1)

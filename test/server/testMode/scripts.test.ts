@@ -34,7 +34,7 @@ const customer = Effect.gen(function* () {
   const { url } = yield* Database.Fresh
   yield* Layer.build(
     Worker.layer({ url, delivery: { returnPath: World.RETURN_PATH, nextAttempt: World.retrySoon } }).pipe(
-      Layer.provide(Transports.Transports.layer<never, never>("relay", {})),
+      Layer.provide([Transports.Transports.layer<never, never>("relay", {}), World.delivering]),
     ),
   )
   const owner = yield* signUp()

@@ -21,6 +21,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import { id, queued } from "../../support/history.ts"
 import { linesWhile } from "../observability/linesWhile.ts"
 import * as WallClock from "../../support/WallClock.ts"
+import * as World from "../../support/world/World.ts"
 
 /** Claims a row whose work never ends. */
 const claim = Effect.fnUntraced(function* (rows: ClaimedRows.ClaimedRows, id: string) {
@@ -203,6 +204,7 @@ layer(OneConnection)("work under a lease", (it) => {
     // The watch of the database has a line about the outage; the work has none.
     const settling = yield* linesWhile(true, commitResult(job, { message }, judgement)).pipe(
       Effect.provideService(EventStore, store),
+      Effect.provide(World.delivering),
       Effect.forkChild({ startImmediately: true }),
     )
     yield* TestClock.adjust("999 millis")

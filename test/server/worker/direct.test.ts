@@ -30,7 +30,9 @@ const direct = Effect.fnUntraced(function* (
     Worker.layer({
       url,
       delivery: { returnPath: World.RETURN_PATH, nextAttempt: World.retrySoon, ...over },
-    }).pipe(Layer.provide(Transports.Transports.layer("direct", { direct: directTransport(world) }))),
+    }).pipe(
+      Layer.provide([Transports.Transports.layer("direct", { direct: directTransport(world) }), World.delivering]),
+    ),
   )
 })
 

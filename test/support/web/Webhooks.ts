@@ -57,8 +57,7 @@ export const worker = (
     }),
   )
   return Worker.layer({ url, delivery: { returnPath: World.RETURN_PATH }, tasks }).pipe(
-    Layer.provide(Transports.Transports.layer<never, never>("capture", {})),
-    Layer.provide(dns),
+    Layer.provide([Transports.Transports.layer<never, never>("capture", {}), World.delivering, dns]),
   )
 }
 

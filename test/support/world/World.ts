@@ -13,6 +13,7 @@ import type * as Network from "@waybill/domain/values/Network"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as DkimKeys from "@waybill/mail/dkim/DkimKey"
+import * as SiteRules from "@waybill/mail/site/SiteRules"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import type { Transport } from "@waybill/mail/transport/Transport"
 import * as Placement from "@waybill/store/cells/Placement"
@@ -28,6 +29,7 @@ import { inspect } from "node:util"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewApiKeys from "../../../apps/server/src/operate/NewApiKeys.ts"
 import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
+import { HandedOver } from "../../../apps/server/src/worker/delivery/HandedOver.ts"
 import * as Transports from "../../../apps/server/src/worker/delivery/Transports.ts"
 import * as Tasks from "../../../apps/server/src/boot/service/Tasks.ts"
 import * as Worker from "../../../apps/server/src/boot/service/Worker.ts"
@@ -75,6 +77,12 @@ export const relay = (server: Pick<SmtpServer, "host" | "port">, connections = 1
 export const retrySoon = (attempt: number): Duration.Duration | "expired" =>
   attempt >= 4 ? "expired" : Duration.millis(50)
 
+/** Rules and notes of a worker without settings and without hooks of providers. */
+export const delivering = Layer.merge(
+  Layer.succeed(SiteRules.CurrentRules, SiteRules.RULES),
+  Layer.succeed(HandedOver, () => Effect.void),
+)
+
 /** Worker on a database, with the transports that a test gives it. */
 export const worker = (
   url: Redacted.Redacted,
@@ -82,7 +90,7 @@ export const worker = (
   over: Partial<Worker.Options<never, never, never>["delivery"]> = {},
 ) =>
   Worker.layer({ url, delivery: { returnPath: RETURN_PATH, ...over }, tasks: Tasks.withoutSettings }).pipe(
-    Layer.provide(Transports.Transports.layer(layers.relay === undefined ? "capture" : "relay", layers)),
+    Layer.provide([Transports.Transports.layer(layers.relay === undefined ? "capture" : "relay", layers), delivering]),
   )
 
 export interface Tenant {

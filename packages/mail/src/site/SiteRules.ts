@@ -44,9 +44,9 @@ export const RULES: ReadonlyArray<Rule> = [
 ]
 
 /** Rules in force: the operator's come before the built-in ones. */
-export const CurrentRules = Context.Reference<ReadonlyArray<Rule>>("@waybill/mail/site/SiteRules/CurrentRules", {
-  defaultValue: () => RULES,
-})
+export class CurrentRules extends Context.Service<CurrentRules, ReadonlyArray<Rule>>()(
+  "@waybill/mail/site/SiteRules/CurrentRules",
+) {}
 
 /**
  * Returns the site of a set of servers. A domain may name any servers: unless all of them are the provider's, their

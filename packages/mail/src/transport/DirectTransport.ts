@@ -53,7 +53,9 @@ export interface Options {
 }
 
 /** Delivers to the servers of each recipient's domain. */
-export const layer = (options: Options): Layer.Layer<Transport.Transport, never, Dns.Dns | MtaSts.MtaSts> =>
+export const layer = (
+  options: Options,
+): Layer.Layer<Transport.Transport, never, Dns.Dns | MtaSts.MtaSts | SiteRules.CurrentRules> =>
   Layer.effect(
     Transport.Transport,
     Effect.gen(function* () {

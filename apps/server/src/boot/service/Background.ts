@@ -125,6 +125,6 @@ export const worker = (settings: Settings, url: Redacted.Redacted, scripts?: Att
       Service.instance(settings),
       StoppedLinks.layer,
       HandedOver.layer(),
-      Layer.effect(SiteRules.CurrentRules, readSiteRules(settings.siteRules)),
     ]),
+    Layer.provide(Layer.effect(SiteRules.CurrentRules, readSiteRules(settings.siteRules))),
   )
