@@ -183,7 +183,7 @@ const served = (setup: Setup) => {
     Layer.provide([
       dnsZones(zones),
       StoppedLinks.layer,
-      trackingHost === null ? Layer.empty : TrackingHosts.layer([], Duration.millis(200)),
+      trackingHost === null ? TrackingHosts.none : TrackingHosts.layer([], Duration.millis(200)),
       Visits.layer,
     ]),
     Layer.provideMerge(

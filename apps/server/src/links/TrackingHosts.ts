@@ -5,13 +5,11 @@ import { AT_HOME, type CachedSet, cachedSet } from "../process/cachedSet.ts"
 /** Interval at which a node reloads customers' tracking domains; also the delay until a new one works. */
 export const TRACKING_HOSTS_EVERY = Duration.seconds(10)
 
-/**
- * Customers' domains that serve tracked links and nothing else. Empty where the operator has not enabled
- * TRACKING_DOMAINS.
- */
-export const TrackingHosts = Context.Reference<CachedSet>("@waybill/server/links/TrackingHosts", {
-  defaultValue: () => ({ has: () => false }),
-})
+/** Customers' domains that serve tracked links and nothing else. */
+export class TrackingHosts extends Context.Service<TrackingHosts, CachedSet>()("@waybill/server/links/TrackingHosts") {}
+
+/** No domains, where the operator has not enabled TRACKING_DOMAINS. */
+export const none = Layer.succeed(TrackingHosts, { has: () => false })
 
 /**
  * `ownNames` are names of the service itself; they are never treated as a customer's, whatever DNS says. Tests pass a

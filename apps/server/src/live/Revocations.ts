@@ -38,16 +38,17 @@ export class Revocations extends Context.Service<
   )
 }
 
-/** Grant of the request in progress, for API handlers. */
-export const CurrentGrant = Context.Reference<Grant | undefined>("@waybill/server/live/Revocations/CurrentGrant", {
-  defaultValue: () => undefined,
+/** Grant of the request in progress, for API handlers. A wait without one would outlive its key. */
+export const CurrentGrant = Context.Reference<Grant>("@waybill/server/live/Revocations/CurrentGrant", {
+  defaultValue: () => {
+    throw new Error("no endpoint is being called")
+  },
 })
 
 /** Fails within a second after the request in progress lost its grant; never succeeds. */
 export const revoked = Effect.gen(function* () {
   const { revoked } = yield* Revocations
-  const grant = yield* CurrentGrant
-  return grant === undefined ? Effect.never : revoked(grant)
+  return revoked(yield* CurrentGrant)
 })
 
 /** Runs a wait until the request in progress loses its grant. */

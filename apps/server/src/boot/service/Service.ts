@@ -143,7 +143,7 @@ export const linkSettings = (settings: Settings) => ({
 /** Customers' tracking domains, without the names of the service itself. */
 const trackingHosts = (settings: Settings) =>
   TrackedLinks.trackingHostOf(settings) === null
-    ? Layer.empty
+    ? TrackingHosts.none
     : TrackingHosts.layer(
         [urlOf(settings), TrackedLinks.trackingUrlOf(settings)].flatMap((url) =>
           url === undefined ? [] : [new URL(url).hostname],
