@@ -6,7 +6,6 @@ import { inDashboardWith, TIMEOUT } from "./support/inDashboard.ts"
 import * as ContactSheet from "./support/ContactSheet.ts"
 
 const HOUR_MS = 3_600_000
-
 const SHIPPED = "Your order has shipped"
 const RESET = "Reset your password"
 const NEWS = "What is new"
@@ -48,9 +47,8 @@ await within("search and lists", (opened) => {
     await opened.instance
       .sql(`INSERT INTO webhook_failures SELECT account_id, id, now() - interval '5 minutes' FROM webhooks
       ON CONFLICT (account_id, webhook_id) DO UPDATE SET since = EXCLUDED.since`)
-    // The overview has read the keys before there was one more.
+    // The overview has read the keys before there was one more; a path that is opened before it is there is lost.
     await opened.tab.page.reload()
-    // A path that is opened before the dashboard runs is lost.
     await opened.tab.page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
   }, TIMEOUT)
 

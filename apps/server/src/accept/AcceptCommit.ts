@@ -19,7 +19,6 @@ import { Effect, Result } from "effect"
 import { Instance } from "../settings/Instance.ts"
 import * as Draft from "./Draft.ts"
 import * as DryRun from "./DryRun.ts"
-import type * as RequestCommit from "./RequestCommit.ts"
 
 /** The account and key that send. A session of the dashboard has no key. */
 export interface Sender {

@@ -17,7 +17,7 @@ import type { Refusal } from "@waybill/domain/values/Refusal"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewIds from "../process/NewIds.ts"
 
-/** What our own API decided about each message of a request: the recipients it will not reach, or why it is refused. */
+/** Decision of our own API about each message of a request: the recipients it will not reach, or why it is refused. */
 export type Verdicts = ReadonlyArray<Result.Result<{ readonly suppressed: ReadonlyArray<string> }, Refusal>>
 
 /** The request of a client whose call of the API was translated from another service's. */

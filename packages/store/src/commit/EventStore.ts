@@ -1,6 +1,6 @@
 import type { Decide } from "@waybill/domain/values/Aggregate"
 import type { NothingNew } from "@waybill/domain/values/Refusal"
-import { Context, Effect, Exit, Layer, Result, Schedule, type Scope } from "effect"
+import { Context, Effect, Exit, Layer, Schedule, type Scope } from "effect"
 import * as Span from "@waybill/runtime/flow/Span"
 import * as DirectoryPart from "./DirectoryPart.ts"
 import * as RoutedClient from "../routing/RoutedClient.ts"

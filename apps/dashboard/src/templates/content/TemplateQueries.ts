@@ -59,7 +59,7 @@ export const counts = (id: string) =>
 
 export const validate = (source: object) => Api.post<Records.TemplateValidation>("/templates/validate", source)
 
-/** What the service says of a source that is stored. */
+/** Answer of the service about a source that is stored. */
 export const checked = (source: Records.TemplateRecord["draft"]) =>
   queryOptions({
     queryKey: [...ALL, "checked", source],

@@ -11,7 +11,6 @@ import type { Append, StreamOfCommit, View, Work } from "@waybill/store/commit/C
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Provenance } from "@waybill/store/log/Provenance"
 import { Effect, Result } from "effect"
-import type * as RequestCommit from "../../../accept/RequestCommit.ts"
 import * as NewIds from "../../../process/NewIds.ts"
 import * as Pushing from "../../../templates/Pushing.ts"
 import * as TemplateSources from "../../../templates/TemplateSources.ts"
