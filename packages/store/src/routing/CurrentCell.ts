@@ -1,7 +1,7 @@
 import { Context, Effect } from "effect"
 import { type CellName, FIRST } from "./CellName.ts"
 
-/** The cell whose tables the statements of a fiber use. */
+/** The cell whose tables the statements of a fiber use: home, except in the work of `inCell`, which alone changes it. */
 export const CurrentCell = Context.Reference<CellName>("@waybill/store/routing/CurrentCell", {
   defaultValue: () => FIRST,
 })
