@@ -17,7 +17,6 @@ const within = inDashboardWith(async () => ({ settings: { WEBHOOK_ALLOW_NETWORKS
 
 await within("search and lists", (opened) => {
   const ids: Record<string, string> = {}
-
   const create = async (path: string, body: unknown, key?: string) => {
     const { json, status } = await opened.instance.request("POST", path, body, key)
     assert.isBelow(status, 300, JSON.stringify(json))

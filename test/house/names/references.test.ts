@@ -9,7 +9,7 @@ const REFERENCES: ReadonlyArray<string> = [
   // Of the request in progress, outside which there is none.
   "@waybill/api/errors/ApiError/Refused",
   "@waybill/api/errors/ApiError/RequestId",
-  "@waybill/server/accept/Rehearsal/Current",
+  "@waybill/server/accept/DryRun/Current",
   "@waybill/server/accept/RequestCommit/TranslatedRequest",
   "@waybill/server/live/Revocations/CurrentGrant",
   "@waybill/server/requests/Admitted",
