@@ -128,10 +128,14 @@ type Commits = Batcher.Batcher<Committed<unknown>, unknown, PendingCommit>
 type CommitBatchFn = (batch: ReadonlyArray<PendingCommit>, onWritten: Effect.Effect<unknown>) => Effect.Effect<void>
 
 /**
- * Starts a batch behind the previous one when as many commits wait as that has, or when that is written and fewer wait, so that
- * its reads follow while the previous one is flushed. It does not start sooner: it would take fewer commits.
+ * Runs the batches, at most two at a time. The batch after one that is under way starts at the first of these moments:
  *
- * The end of the service interrupts the waiting between batches, and no batch that is under way.
+ * - as many commits wait as that batch has: it is sent behind it
+ * - that batch is written, and at least `MIN_OVERLAP_COMMITS` wait: its reads follow while that batch is flushed
+ * - that batch has ended
+ *
+ * It does not start sooner: it would take fewer commits. The end of the service interrupts the waiting between batches, and no
+ * batch that is under way.
  */
 const runBatches = (commits: Commits, commitBatch: CommitBatchFn): Effect.Effect<never> =>
   Effect.uninterruptibleMask((restore) => runBatchesWith(restore, commits, commitBatch))
@@ -141,20 +145,22 @@ const runBatchesWith = Effect.fnUntraced(function* (
   commits: Commits,
   commitBatch: CommitBatchFn,
 ): Effect.fn.Return<never> {
-  for (let previous: Fiber.Fiber<void> | undefined; ;) {
+  let endOfPrevious: Effect.Effect<unknown> = Effect.void
+  for (;;) {
     const batch = yield* restore(commits.take)
-    const mayFollow = Deferred.makeUnsafe<void>()
-    const setWritten = Deferred.succeed(mayFollow, undefined)
-    commits.onWaiting(Math.max(batch.length, MIN_SPLIT_COMMITS), () => Deferred.doneUnsafe(mayFollow, Exit.void))
-    const current = yield* Effect.forkChild(
-      // A batch that fails is never written, but the next one may start.
-      Effect.ensuring(commitBatch(batch, setWritten), setWritten),
-      { startImmediately: true, uninterruptible: true },
-    )
-    yield* restore(Deferred.await(mayFollow))
-    if (commits.waiting() < MIN_OVERLAP_COMMITS) yield* restore(Fiber.await(current))
-    else if (previous !== undefined) yield* restore(Fiber.await(previous))
-    previous = current
+    const isWrittenOrManyWait = Deferred.makeUnsafe<void>()
+    const setWritten = Deferred.succeed(isWrittenOrManyWait, undefined)
+    const many = Math.max(batch.length, MIN_SPLIT_COMMITS)
+    commits.onWaiting(many, () => Deferred.doneUnsafe(isWrittenOrManyWait, Exit.void))
+    // A batch that fails is never written, but the next one may start.
+    const running = yield* Effect.forkChild(Effect.ensuring(commitBatch(batch, setWritten), setWritten), {
+      startImmediately: true,
+      uninterruptible: true,
+    })
+    const end = Fiber.await(running)
+    yield* restore(Deferred.await(isWrittenOrManyWait))
+    yield* restore(commits.waiting() < MIN_OVERLAP_COMMITS ? end : endOfPrevious)
+    endOfPrevious = end
     // The commits that other fibers submit in this turn belong to the next batch as well.
     yield* restore(Effect.yieldNow)
   }
