@@ -7,7 +7,7 @@ export const CSS = `
   --stamp: #e2501f; --solid: #1c1c1f; --solid-ink: #ffffff; --good: #14713f; --good-soft: #e3f4ea; --warn: #8a5200;
   --warn-soft: #fdf0d8; --bad: #b3261e; --bad-soft: #fdeae8; --violet: #6b3fc0;
   --shadow: 0 1px 2px rgb(0 0 0 / 0.04), 0 8px 24px -8px rgb(0 0 0 / 0.12);
-  --sans: "Inter Variable", Inter, -apple-system, "Segoe UI", Roboto, "Noto Sans", Ubuntu, Cantarell, "Open Sans", system-ui, sans-serif;
+  --sans: -apple-system, "Segoe UI", Roboto, "Noto Sans", Ubuntu, Cantarell, "Open Sans", system-ui, sans-serif;
   --mono: ui-monospace, "SF Mono", SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;
   --header: 3.5rem;
 }
