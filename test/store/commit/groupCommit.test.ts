@@ -3,11 +3,13 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import type { Commit } from "@waybill/store/commit/Commit"
 import * as GroupCommit from "@waybill/store/commit/GroupCommit"
 import { makeDeps } from "@waybill/store/commit/EventStore"
+import { PATIENCE_MS } from "@waybill/store/commit/CommitBatch"
 import * as StreamStateCache from "@waybill/store/streams/StreamStateCache"
 import type { Facts } from "@waybill/store/commit/Facts"
 import type { LogStorage, LogTransaction } from "@waybill/store/commit/LogStorage"
 import { AccountElsewhere, OutcomeUnknown, RowRejected, type StorageError } from "@waybill/store/postgres/StorageError"
 import { Deferred, Effect, Exit, Fiber, Result } from "effect"
+import { TestClock } from "effect/testing"
 import { describe } from "vitest"
 import { assert, it, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
@@ -312,5 +314,23 @@ layer(Database.layerFresh, { excludeTestServices: true })("group commit on Postg
       const { events } = yield* log.feed({ after: 0n, account_id })
       assert.deepStrictEqual([transactions, events.length], [1, 2])
     }).pipe(Effect.scoped),
+  )
+
+  it.effect("gives up a batch whose connection ends at each COMMIT, though the log says that it is not there", () =>
+    Effect.gen(function* () {
+      const log = yield* logStorage
+      let answers = 0
+      const storage: LogStorage = {
+        ...log,
+        transaction: (scope, body, onWritten) =>
+          log
+            .transaction(scope, (transaction) => body({ ...transaction, write: () => Effect.void }), onWritten)
+            .pipe(Effect.andThen(TestClock.adjust("1 second")), Effect.andThen(new OutcomeUnknown({ cause: "lost" }))),
+        isCommitted: () => (++answers > 100 ? Effect.die(new Error("asked without end")) : Effect.succeed(false)),
+      }
+      const group = yield* GroupCommit.make({ storage, ...makeDeps() })
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(group.submit(send(id("AccountId"))))))
+      assert.strictEqual(answers, PATIENCE_MS / 1000)
+    }).pipe(Effect.scoped, Effect.provide(TestClock.layer())),
   )
 })

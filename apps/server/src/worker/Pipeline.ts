@@ -291,4 +291,9 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
 
 /** Repeats the effect until the database answers. */
 const untilDone = <R>(effect: Work<R>): Effect.Effect<void, never, R> =>
-  Effect.catchCause(effect, () => Effect.andThen(Effect.sleep(FAILURE_PAUSE), untilDone(effect)))
+  Effect.catchCause(effect, (cause) =>
+    StoreUnavailable.unlessAway(
+      Effect.logError("leases could not be changed; it will be tried again", cause),
+      cause,
+    ).pipe(Effect.andThen(Effect.sleep(FAILURE_PAUSE)), Effect.andThen(untilDone(effect))),
+  )

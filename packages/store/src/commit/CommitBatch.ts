@@ -155,12 +155,11 @@ const resolveOutcome = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void> {
   for (let tries = 1; ; tries++) {
     const isCommitted = yield* Effect.option(deps.storage.isCommitted(witness, scopeOf(batch)))
-    if (Option.isSome(isCommitted)) {
-      if (isCommitted.value) return yield* complete(deps, attempted)
-      return yield* commit(deps, batch)
-    }
+    if (Option.isSome(isCommitted) && isCommitted.value) return yield* complete(deps, attempted)
     const now = yield* MonotonicClock.millis
+    // A connection that ends at each COMMIT would otherwise be tried without end.
     if (!batch.some((pending) => isUnanswered(pending) && isPatient(pending, now))) return yield* fail(batch, error)
+    if (Option.isSome(isCommitted)) return yield* commit(deps, batch)
     yield* pause(tries)
   }
 })

@@ -176,8 +176,8 @@ const notInFormat = ({ event_type, format }: WebhookDeliveries.Dispatch): string
   `the webhook's format ${format} has no ${event_type}`
 
 /**
- * Returns the result to write. Status 410, a disabled webhook and an event that its format has not end the retries
- *.
+ * Returns the result to write. Status 410, a disabled webhook and an event that its format has not end the
+ * retries.
  */
 const resultOf = Effect.fnUntraced(function* (
   { row }: Pipeline.PipelineJob,
