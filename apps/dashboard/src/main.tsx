@@ -31,6 +31,14 @@ const show = (root: HTMLElement) =>
     </StrictMode>,
   )
 
+/** Loads the screen of the address, which may change meanwhile: by going back, or by a redirect. */
+const load = async () => {
+  for (let loaded = ""; loaded !== window.location.href;) {
+    loaded = window.location.href
+    await router.load()
+  }
+}
+
 const root = document.getElementById("root")
 // Until the session is read there is nothing to show, so the mark of the page stays.
-if (root !== null) void router.load().finally(() => show(root))
+if (root !== null) void load().finally(() => show(root))

@@ -92,7 +92,8 @@ await inDashboard("hits of a search", (opened) => {
     const recipient = list.getByText(LONG).filter({ visible: true })
     await recipient.waitFor()
     const status = await edgesOf(list.getByText("Canceled", { exact: true }))
-    assert.isBelow(status.right, (await edgesOf(recipient)).left)
+    for (const { left, right } of [status, await edgesOf(recipient)])
+      assert.isTrue(left >= 0 && right <= ContactSheet.PHONE.width, `${left} to ${right}`)
     await page.setViewportSize(Browser.DESKTOP)
   })
 

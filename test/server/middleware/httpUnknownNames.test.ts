@@ -171,7 +171,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
       const listed = yield* refusal("POST", "/v1/email/send", { ...MESSAGE, webinar: "t" })
       assert.strictEqual(
         listed.message,
-        "The body has an unknown field `webinar`; known are from, to, subject, html, text, cc, bcc, reply_to, headers, tags, scheduled_at, attachments, list_unsubscribe, metadata, reply_tracking, tracking, template.",
+        "The body has an unknown field `webinar`; known are from, to, subject, html, text, cc, bcc, reply_to, headers, tags, scheduled_at, attachments, list_unsubscribe, metadata, accept_suppressed, reply_tracking, tracking, template.",
       )
       const nested = yield* refusal("POST", "/v1/email/send", {
         ...MESSAGE,

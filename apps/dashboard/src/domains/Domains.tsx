@@ -7,7 +7,7 @@ import * as Queries from "../api/Queries.ts"
 import type { Domain } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
 import { useHasScope } from "../session/useHasScope.ts"
-import { Badge, StatusBadge, statusChoices } from "../ui/display/Badge.tsx"
+import { StatusBadge, statusChoices } from "../ui/display/Badge.tsx"
 import { Dialog, DialogForm } from "../ui/feedback/Dialog.tsx"
 import { TextField, useForm } from "../ui/controls/Field.tsx"
 import { ChoiceFilter } from "../ui/controls/FilterSelect.tsx"
@@ -17,6 +17,7 @@ import * as SearchText from "@waybill/domain/search/SearchText"
 import * as TimeRange from "../overview/TimeRange.ts"
 import { isHighRate } from "../overview/isHighRate.ts"
 import * as Series from "../overview/Series.ts"
+import { cx } from "../ui/display/cx.ts"
 import { needsNoDns } from "./needsNoDns.ts"
 import { ListScreen } from "../ui/layout/ListScreen.tsx"
 import type { Column } from "../ui/layout/Table.tsx"
@@ -113,13 +114,9 @@ const useBounces = (): ReadonlyArray<Column<Domain>> => {
       <Link
         to="/emails"
         search={{ search: `since:${SearchDates.write(from, now)} ${SearchText.write("domain", name)} anyone:bounced` }}
-        className="hover:underline"
+        className={cx("hover:underline", isHighRate("bounced", rate) && "text-bad")}
       >
-        {isHighRate("bounced", rate) ? (
-          <Badge tone="warn">{DeliveryRates.percent(rate)}</Badge>
-        ) : (
-          DeliveryRates.percent(rate)
-        )}
+        {DeliveryRates.percent(rate)}
       </Link>
     )
   }

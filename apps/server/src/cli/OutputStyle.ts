@@ -68,7 +68,10 @@ const STATES: ReadonlyMap<string, Colour> = new Map(
         "yellow",
         "queued scheduled deferred delivery_delayed pending degraded draft missing opened clicked later partly warning",
       ],
-      ["red", "bounced failed failing retrying complained rejected revoked dropped error mismatch fail wrong broken not"],
+      [
+        "red",
+        "bounced failed failing retrying complained rejected revoked dropped error mismatch fail wrong broken not",
+      ],
       ["dim", "suppressed canceled disabled expired archived none removed false optional skipped"],
     ] as const
   ).flatMap(([colour, words]) => words.split(" ").map((word) => [word, colour] as const)),
