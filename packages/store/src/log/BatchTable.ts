@@ -43,7 +43,7 @@ export interface WrittenBatch {
 
 /** How a batch writes a table. One statement writes all tables, by a common table expression for each. */
 export interface Writes {
-  /** Statements before it, of rows that it writes as well. */
+  /** Statements before that one, for rows that both write. */
   readonly first?: ReadonlyArray<Fragment>
   readonly expressions?: ReadonlyArray<Fragment>
   /** Expressions of one table: with a statement per table they are statements of their own. */
